@@ -1,0 +1,5 @@
+"""The errors a user can cause; the command line prints each as plain lines and exits with status 2."""
+
+
+class UserError(Exception):
+    """Something in the user's input or surroundings is wrong. The text is one line for each problem found."""

@@ -1,0 +1,19 @@
+"""How a plan is carried out: the switches that a policy entry or an experiment may set."""
+
+from typing import Literal
+
+from simulator.config.model import StrictModel
+
+
+class Execution(StrictModel):
+    """Switches of one iteration; each default is stated here and nowhere else."""
+
+    dedup: Literal["none", "rank", "island"] = "none"
+    all_to_all: Literal["direct", "hierarchical", "rail"] = "direct"
+    tiers: Literal["serial", "concurrent"] = "serial"  # island and global all-to-alls of one step
+    sync: Literal["dense", "sparse"] = "dense"  # replicated rows: all of them, or those touched
+    sync_algorithm: Literal["flat", "hierarchical"] = "hierarchical"
+    sync_every: int = 1  # iterations between synchronisations of replicas
+    gradient_dtype: Literal["fp16", "bf16", "fp32"] | None = None  # None: as the embeddings
+    pipelining: bool = False  # the next batch's ids travel during this batch's dense compute
+    shared_stream: bool = True  # all collectives of a rank on one stream, in order

@@ -1,0 +1,1 @@
+"""Simulates the communication of a training cluster under embedding sharding policies."""

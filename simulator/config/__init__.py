@@ -1,0 +1,1 @@
+"""The strict YAML loader and the schemas' common types."""

@@ -1,0 +1,1 @@
+"""Programs of operations and their replay in SimPy."""

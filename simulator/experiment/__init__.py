@@ -1,0 +1,1 @@
+"""Experiment files, runs and their results folders."""

@@ -1,0 +1,1 @@
+"""Figures of an iteration, a policy and a comparison."""

@@ -1,0 +1,1 @@
+"""Fluid flows that share ports and links max-min fairly."""

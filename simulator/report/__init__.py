@@ -1,0 +1,1 @@
+"""Plots, timelines and the HTML report."""

@@ -1,0 +1,1 @@
+"""Plans, policies and what they cost in memory."""

@@ -1,0 +1,1 @@
+"""Islands, hosts, NICs and fabrics; their ports, links and routes."""

@@ -1,0 +1,1 @@
+"""A plan and a batch become phases with byte matrices."""

@@ -1,0 +1,1 @@
+"""Tables, popularity, sequence lengths, batches and traces."""

@@ -6,7 +6,16 @@ from typing import Literal
 from simulator.arrays import IntArray
 from simulator.sharding.plan import Tier
 
-Step = Literal["ids", "embeddings", "gradients", "replica_sync", "dense_sync"]
+Step = Literal[
+    "ids_gather",  # dedup: island. An island's ranks pool their requests over NVLink
+    "ids",
+    "embeddings",
+    "embeddings_spread",  # dedup: island. Rows that came once are spread over NVLink
+    "gradients_gather",  # dedup: island. The mirror of the spread
+    "gradients",
+    "replica_sync",
+    "dense_sync",
+]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,42 +1,32 @@
 """A workload: embedding tables, how popular their rows are, how long sequences are, and the dense compute.
 
-`Workload` is a frozen value made once from YAML (`spec.py`). `Statistics` is the part of it that a policy may
+`Workload` is a frozen value made once from YAML (`load.py`). `Statistics` is the part of it that a policy may
 see. A `Batch` is one iteration's draw of how many lookups each rank makes in each table; where they land
 depends on a plan, so it is drawn in `traffic/`, keyed by the same seed.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
-from numpy.typing import ArrayLike
+import numpy as np
 
-from simulator.arrays import FloatArray, IntArray
+from simulator.arrays import IntArray
+from simulator.errors import UserError
+from simulator.seeds import generator
+from simulator.workload.lengths import LengthDraw, sums_by_rank
+from simulator.workload.popularity.shares import Blocks, Popularity
+from simulator.workload.table import Table
 
-
-@dataclass(frozen=True, eq=False)
-class Blocks:
-    """A table's rows in popularity order, cut into blocks whose rows count as equally popular.
-
-    The hottest rows are blocks of one row; blocks of the tail widen geometrically. edges[0] = 0,
-    edges[-1] = the popularity's rows, shares sum to 1.
-    """
-
-    edges: IntArray  # [blocks + 1]
-    shares: FloatArray  # [blocks] share of the lookups
-
-
-class Popularity(Protocol):
-    """Shares of a table's lookups by row, hottest first, known by their cumulative sums; never O(rows)."""
-
-    @property
-    def rows(self) -> int:
-        """Rows that are ever looked up (the touched ones)."""
-
-    def cumulative_share(self, rows: ArrayLike) -> FloatArray:
-        """Share of lookups on the hottest `rows` rows: 0 at 0, 1 at `self.rows` and beyond."""
-
-    def blocks(self, heads: int = 65_536) -> Blocks:
-        """At most `heads` single rows and then blocks about 2 % wide."""
+__all__ = [
+    "Batch",
+    "Blocks",
+    "Dense",
+    "Popularity",
+    "RankSkew",
+    "Statistics",
+    "Table",
+    "TableStatistics",
+    "Workload",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +53,108 @@ class Statistics:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """One iteration: lookups[rank, table], and the key under which their places are drawn."""
+    """One iteration: lookups[rank, table], and the key under which their places are drawn.
+
+    `repeats` counts those of the lookups that repeat an id looked up earlier in the same sample: they land
+    where an earlier one landed and never add a distinct row. None: there are none.
+    """
 
     lookups: IntArray  # [world_size, tables]
     seed: int
     iteration: int
+    repeats: IntArray | None = None  # [world_size, tables]
+
+
+@dataclass(frozen=True)
+class Dense:
+    """The dense layers of one rank: given durations, and what their all-reduce carries."""
+
+    forward_s: float = 0.0
+    backward_s: float = 0.0
+    parameters: int = 0
+    gradient_bytes: int = 4  # per parameter
+
+
+@dataclass(frozen=True)
+class RankSkew:
+    """`share` of `rank`'s samples are the longest of the whole cluster's batch, in every table."""
+
+    rank: int
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """What one training iteration asks of the embedding tables."""
+
+    name: str
+    batch_per_rank: int
+    element_bytes: int
+    tables: tuple[Table, ...]
+    dense: Dense = Dense()
+    batch_of_rank: tuple[tuple[int, int], ...] = ()  # (rank, samples) where it is not `batch_per_rank`
+    rank_skew: RankSkew | None = None
+    source: str = ""
+
+    def statistics(self) -> Statistics:
+        """What policies may see: the planning data's popularity and the expected lookups of a usual rank."""
+        return Statistics(
+            tuple(
+                TableStatistics(
+                    name=table.name,
+                    rows=table.rows,
+                    dim=table.dim,
+                    element_bytes=self.element_bytes,
+                    touched_rows=table.touched_rows,
+                    popularity=table.popularity,
+                    lookups_per_rank=self.batch_per_rank * table.length.mean,
+                )
+                for table in self.tables
+            )
+        )
+
+    def samples(self, world_size: int) -> IntArray:
+        """[world_size] samples of each rank in one iteration."""
+        samples = np.full(world_size, self.batch_per_rank, np.int64)
+        for rank, count in self.batch_of_rank:
+            self._check_rank("batch_of_rank", rank, world_size)
+            samples[rank] = count
+        return samples
+
+    def draw_batch(self, world_size: int, *, seed: int, iteration: int) -> Batch:
+        """How many lookups each rank makes in each table in this iteration."""
+        samples = self.samples(world_size)
+        lookups = np.empty((world_size, len(self.tables)), np.int64)
+        repeats = np.zeros_like(lookups)
+        for index, table in enumerate(self.tables):
+            rng = generator(seed, "lengths", iteration, table.stream_key)
+            drawn = self._draw_lengths(rng, table, samples)
+            lookups[:, index] = drawn.lookups
+            if table.repeat_share > 0.0:
+                later = drawn.lookups - drawn.nonempty_samples
+                repeats[:, index] = rng.binomial(later, table.repeat_share)
+        any_repeats = any(table.repeat_share > 0.0 for table in self.tables)
+        return Batch(lookups, seed, iteration, repeats if any_repeats else None)
+
+    def _check_rank(self, key: str, rank: int, world_size: int) -> None:
+        if rank >= world_size:
+            raise UserError(f"workload {self.name}: {key} names rank {rank}, there are 0..{world_size - 1}")
+
+    def _draw_lengths(self, rng: np.random.Generator, table: Table, samples: IntArray) -> LengthDraw:
+        if self.rank_skew is None:
+            return table.length.draw_sums(rng, samples)
+        self._check_rank("rank_skew", self.rank_skew.rank, len(samples))
+        lengths = table.length.draw(rng, int(samples.sum()))
+        lengths = _longest_on(lengths, samples, self.rank_skew)
+        nonempty = sums_by_rank((lengths > 0).astype(np.int64), samples)
+        return LengthDraw(sums_by_rank(lengths, samples), nonempty)
+
+
+def _longest_on(lengths: IntArray, samples: IntArray, skew: RankSkew) -> IntArray:
+    """`lengths` dealt anew: the longest go to one rank's first places, the others keep their random order."""
+    count = round(skew.share * int(samples[skew.rank]))
+    longest = np.zeros(len(lengths), np.bool_)
+    longest[np.argsort(-lengths, kind="stable")[:count]] = True
+    first = int(samples[: skew.rank].sum())
+    rest = lengths[~longest]
+    return np.concatenate([rest[:first], lengths[longest], rest[first:]])

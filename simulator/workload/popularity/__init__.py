@@ -1,0 +1,1 @@
+"""Kinds of row popularity, one file each."""

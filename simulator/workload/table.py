@@ -1,0 +1,60 @@
+"""An embedding table: its size, which rows are looked up how often, and how many a sample looks up."""
+
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from simulator.arrays import IntArray
+from simulator.workload.lengths import LengthDistribution
+from simulator.workload.popularity.shares import Popularity
+from simulator.workload.shuffle import permute
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One table of un-pooled embeddings.
+
+    `popularity` is what the planner is shown. `replayed` is what lookups follow, in the planner's order of
+    rows; None where both agree. Tables of one `stream` look up the same ids: their lengths are equal, their
+    rows lie in equal places, and their draws share a key.
+    """
+
+    name: str
+    rows: int
+    dim: int
+    popularity: Popularity
+    length: LengthDistribution
+    order: Literal["shuffled", "sorted"] = "shuffled"
+    stream: str = ""  # "": a stream of its own
+    repeat_share: float = 0.0  # of the lookups after a sample's first, those that repeat an id of the sample
+    replayed: Popularity | None = None
+
+    @property
+    def touched_rows(self) -> int:
+        """Rows that the planning data ever hits."""
+        return self.popularity.rows
+
+    @property
+    def replayed_popularity(self) -> Popularity:
+        """Shares of the replayed lookups by row, in the planned order of rows."""
+        return self.popularity if self.replayed is None else self.replayed
+
+    @cached_property
+    def stream_key(self) -> int:
+        """Equal for tables of one stream and for nothing else; the key of their draws."""
+        return zlib.crc32((self.stream or self.name).encode())
+
+    def positions(self, rows: IntArray, *, start: int, stop: int, seed: int) -> IntArray:
+        """Where `rows` (in popularity order, of the run [start, stop)) lie in it, in [0, stop - start).
+
+        Shuffled ids lie at random, the same for every iteration and for all tables of one stream; sorted ids
+        lie by heat.
+        """
+        offsets = np.asarray(rows, np.int64) - start
+        if self.order == "sorted":
+            return offsets
+        key = zlib.crc32(f"{self.stream_key}/{start}/{stop}/{seed}".encode())
+        return permute(stop - start, offsets, key=key)

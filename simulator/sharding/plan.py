@@ -1,7 +1,7 @@
 """A `ShardingPlan`: for every row of every table, who holds it and who reads it from whom.
 
-Rows are named by *popularity order*: row 0 is the hottest of its table in the planning statistics. Where a row
-lives inside a run of rows is decided by the workload's shuffle of ids, not by its heat.
+Rows are named by *popularity order*: row 0 is the hottest of its table in the planning statistics. Where a
+row lives inside a run of rows is decided by the workload's shuffle of ids, not by its heat.
 
 A table is cut into *segments*, runs of rows placed alike. A segment's `Layout` says which full copies of it
 exist and which copy each rank reads:

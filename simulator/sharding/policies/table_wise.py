@@ -1,0 +1,31 @@
+"""Table-wise: each table whole on one rank, the busiest first to the rank with the least expected traffic."""
+
+from simulator.sharding.balance import Item, Shelf, least_loaded
+from simulator.sharding.execution import Execution
+from simulator.sharding.layouts import single_owner
+from simulator.sharding.memory import row_memory_bytes
+from simulator.sharding.plan import Segment, ShardingPlan, TablePlan
+from simulator.sharding.registry import NoOptions, register
+from simulator.topology.topology import Topology
+from simulator.workload.workload import Statistics
+
+
+@register("table_wise", "each table whole on one rank, balanced by expected traffic")
+def table_wise(
+    statistics: Statistics, topology: Topology, execution: Execution, options: NoOptions
+) -> ShardingPlan:
+    items = [
+        Item(
+            table.name,
+            load_bytes=table.lookups_per_rank * table.row_bytes,
+            memory_bytes=table.rows * row_memory_bytes(table, execution.optimizer),
+        )
+        for table in statistics.tables
+    ]
+    shelf = Shelf(topology.island_of.tolist(), topology.hbm_capacity_bytes)
+    owners = least_loaded(items, shelf)
+    tables = tuple(
+        TablePlan(table.name, (Segment(0, table.rows, single_owner(topology.world_size, owner)),))
+        for table, owner in zip(statistics.tables, owners, strict=True)
+    )
+    return ShardingPlan("table_wise", topology.world_size, tables, execution)

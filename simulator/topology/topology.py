@@ -7,10 +7,13 @@ A `Topology` is frozen; `with_` makes a changed copy. It knows no policy and own
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from simulator.arrays import FloatArray, IndexArray
+from simulator.topology.spec import TopologySpec
 
 
 class ResourceKind(IntEnum):
@@ -58,3 +61,46 @@ class CapacityChange:
     time_s: float
     resource: int
     factor: float
+
+
+class Router(Protocol):
+    """Finds the route of ordered pairs of different ranks."""
+
+    def routes(self, sources: IndexArray, destinations: IndexArray) -> Routes: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """One cluster. Arrays [world_size] have one entry a rank; ranks are numbered island by island."""
+
+    name: str
+    source: str
+    spec: TopologySpec
+    island_sizes: tuple[int, ...]
+    islands: tuple[tuple[int, ...], ...]  # the ranks of each
+    island_of: IndexArray  # [world_size]
+    local_index: IndexArray  # [world_size] within the island
+    host_of: IndexArray  # [world_size]
+    resources: Resources
+    router: Router
+    hbm_capacity_bytes: int
+    hbm_bandwidth_bytes_per_s: float
+    scale_up_startup: Startup
+    scale_out_startup: Startup  # of any collective that crosses islands
+    scale_up_bytes_per_s: FloatArray  # [world_size] one direction of a rank's port, effective; inf without one
+    inter_island_bytes_per_s: FloatArray  # [world_size] when every rank sends alike to all other islands; inf with one
+    late_s: FloatArray  # [world_size] how late each rank starts
+    compute_factor: FloatArray  # [world_size] durations of compute are divided by it; 1 normally
+    capacity_changes: tuple[CapacityChange, ...]  # sorted by time
+
+    @property
+    def world_size(self) -> int:
+        return len(self.island_of)
+
+    @property
+    def island_count(self) -> int:
+        return len(self.island_sizes)
+
+    def routes(self, sources: ArrayLike, destinations: ArrayLike) -> Routes:
+        """Routes of the pairs (sources[k], destinations[k]), which must be ranks and differ."""
+        return self.router.routes(np.asarray(sources, np.int32), np.asarray(destinations, np.int32))

@@ -1,0 +1,91 @@
+"""Types of schema fields: quantities with units, counts and shares, each checked once on the way in.
+
+Use them as annotations in a `StrictModel`; inside a frozen model a `Bandwidth` is a float in bytes per second,
+`Bytes` an int, `Duration` a float in seconds, and so on. Every default belongs in the same SI unit.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from simulator.units import parse_bandwidth, parse_bytes, parse_duration, parse_ratio
+
+_GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+")
+_LARGEST_COUNT = 2**62
+
+
+def parse_count(value: object) -> int:
+    """A whole number: 8, 10_000_000 or 1e9. Raises ValueError."""
+    if isinstance(value, str) and _GROUPED.fullmatch(value.strip()):
+        raise ValueError(f"{value!r} has commas: write {value.strip().replace(',', '_')}")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("must be a whole number")
+    if isinstance(value, float) and not value.is_integer():
+        raise ValueError(f"{value!r} is not a whole number")
+    if abs(value) > _LARGEST_COUNT:
+        raise ValueError(f"{value!r} is out of range: at most 2^62")
+    return int(value)
+
+
+def parse_number(value: object) -> float:
+    """A finite number. Raises ValueError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("must be a number")
+    if isinstance(value, int) and abs(value) > _LARGEST_COUNT:
+        raise ValueError("is out of range")
+    if not math.isfinite(value):
+        raise ValueError("must be finite")
+    return float(value)
+
+
+def _quantity(parse: Callable[..., Any], example: str, json_type: str = "string") -> tuple[Any, Any]:
+    return BeforeValidator(parse), WithJsonSchema({"type": json_type, "examples": [example]})
+
+
+def _bounded(lowest: float, *, above: bool = False, highest: float = math.inf) -> Callable[[float], float]:
+    """A check of a number's range; `above` leaves the lowest out."""
+
+    def check(value: float) -> float:
+        if value < lowest or (above and value == lowest):
+            raise ValueError(f"must be {'greater than' if above else 'at least'} {lowest:g}")
+        if value > highest:
+            raise ValueError(f"must be at most {highest:g}")
+        return value
+
+    return check
+
+
+def _count(lowest: int) -> tuple[Any, Any]:
+    def parse(value: object) -> int:
+        return int(_bounded(lowest)(parse_count(value)))
+
+    return BeforeValidator(parse), WithJsonSchema({"type": "number", "minimum": lowest, "multipleOf": 1})
+
+
+def _number(lowest: float, *, above: bool = False, highest: float = math.inf) -> tuple[Any, Any]:
+    def parse(value: object) -> float:
+        return _bounded(lowest, above=above, highest=highest)(parse_number(value))
+
+    schema: dict[str, Any] = {"type": "number", "exclusiveMinimum" if above else "minimum": lowest}
+    if math.isfinite(highest):
+        schema["maximum"] = highest
+    return BeforeValidator(parse), WithJsonSchema(schema)
+
+
+Bytes = Annotated[int, *_quantity(parse_bytes, "80 GB")]
+BytesOrZero = Annotated[int, *_quantity(partial(parse_bytes, allow_zero=True), "0 B")]
+Bandwidth = Annotated[float, *_quantity(parse_bandwidth, "400 Gbit/s")]
+Duration = Annotated[float, *_quantity(partial(parse_duration, allow_zero=True), "1.5 us")]
+PositiveDuration = Annotated[float, *_quantity(parse_duration, "1.5 us")]
+Ratio = Annotated[float, BeforeValidator(parse_ratio), WithJsonSchema({"type": ["string", "number"], "examples": ["7:1"]})]
+Count = Annotated[int, *_count(0)]
+PositiveCount = Annotated[int, *_count(1)]
+Share = Annotated[float, *_number(0, highest=1)]
+PositiveShare = Annotated[float, *_number(0, above=True, highest=1)]
+NonNegative = Annotated[float, *_number(0)]
+Positive = Annotated[float, *_number(0, above=True)]
+Text = Annotated[str, Field(min_length=1, max_length=2000)]

@@ -1,0 +1,1 @@
+"""How NICs are joined, one file a kind of fabric."""

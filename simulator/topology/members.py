@@ -1,0 +1,114 @@
+"""Who belongs where: the ranks of islands and hosts, and the NIC port that each rank uses.
+
+A *NIC port* is what a rank injects into: one NIC, or all NICs of a GPU that has several, bonded into one port
+with their summed capacity. Ranks that share a NIC share its port. Ports, NICs, hosts and islands are numbered
+through the whole cluster, island by island.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from simulator.arrays import IndexArray
+from simulator.topology.spec import TopologySpec
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """Membership of a cluster; arrays are [world_size]."""
+
+    island_sizes: tuple[int, ...]
+    island_of: IndexArray
+    local_index: IndexArray
+    host_of: IndexArray
+    port_of: IndexArray
+    port_nics: tuple[tuple[int, ...], ...]  # the NICs that each port bonds
+    port_island: IndexArray  # [ports]
+    port_rail: IndexArray  # [ports] index within the island
+    nic_island: IndexArray  # [nics]
+
+    @property
+    def islands(self) -> tuple[tuple[int, ...], ...]:
+        """The ranks of each island."""
+        edges = np.concatenate(([0], np.cumsum(self.island_sizes))).tolist()
+        return tuple(tuple(range(start, stop)) for start, stop in pairwise(edges))
+
+    @property
+    def nic_count(self) -> int:
+        return len(self.nic_island)
+
+    @property
+    def world_size(self) -> int:
+        return len(self.island_of)
+
+
+def derived_gpu_to_nic(gpus: int, nics: int) -> tuple[tuple[int, ...], ...]:
+    """For each GPU of an island its NICs: GPU g shares NIC g*nics//gpus, or owns all n with n*gpus//nics = g."""
+    if nics <= gpus:
+        return tuple((gpu * nics // gpus,) for gpu in range(gpus))
+    owners = [nic * gpus // nics for nic in range(nics)]
+    return tuple(tuple(nic for nic, owner in enumerate(owners) if owner == gpu) for gpu in range(gpus))
+
+
+def island_gpu_to_nic(spec: TopologySpec, island: int) -> tuple[tuple[int, ...], ...]:
+    """The NICs, locally numbered, of each GPU of one island."""
+    gpus = spec.island_sizes[island]
+    if spec.scale_out is not None and spec.scale_out.gpu_to_nic is not None:
+        return spec.scale_out.gpu_to_nic[:gpus]
+    return derived_gpu_to_nic(gpus, spec.nic_counts[island])
+
+
+def members_of(spec: TopologySpec) -> Members:
+    """Membership as a checked spec describes it."""
+    sizes = np.asarray(spec.island_sizes)
+    island_of = np.repeat(np.arange(len(sizes)), sizes)
+    starts = np.cumsum(sizes) - sizes
+    local_index = np.arange(int(sizes.sum())) - starts[island_of]
+    port_of, port_nics, port_island, port_rail = _ports(spec)
+    return Members(
+        island_sizes=spec.island_sizes,
+        island_of=island_of.astype(np.int32),
+        local_index=local_index.astype(np.int32),
+        host_of=_hosts(spec, island_of, local_index).astype(np.int32),
+        port_of=np.asarray(port_of, np.int32),
+        port_nics=tuple(port_nics),
+        port_island=np.asarray(port_island, np.int32),
+        port_rail=np.asarray(port_rail, np.int32),
+        nic_island=_nic_islands(spec),
+    )
+
+
+def _ports(spec: TopologySpec) -> tuple[list[int], list[tuple[int, ...]], list[int], list[int]]:
+    """The port of each rank; then the NICs, the island and the rail of each port."""
+    port_of: list[int] = []
+    port_nics: list[tuple[int, ...]] = []
+    port_island: list[int] = []
+    port_rail: list[int] = []
+    if spec.scale_out is None:
+        return port_of, port_nics, port_island, port_rail
+    first_nic = 0
+    for island, nics in enumerate(spec.nic_counts):
+        gpu_nics = island_gpu_to_nic(spec, island)
+        bonds = sorted(set(gpu_nics))
+        port_of += [len(port_nics) + bonds.index(bond) for bond in gpu_nics]
+        port_nics += [tuple(first_nic + nic for nic in bond) for bond in bonds]
+        port_island += [island] * len(bonds)
+        port_rail += range(len(bonds))
+        first_nic += nics
+    return port_of, port_nics, port_island, port_rail
+
+
+def _nic_islands(spec: TopologySpec) -> IndexArray:
+    counts = spec.nic_counts if spec.scale_out is not None else (0,) * len(spec.island_sizes)
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+
+
+def _hosts(spec: TopologySpec, island_of: IndexArray, local_index: IndexArray) -> IndexArray:
+    """The host of each rank: the blocks of `gpus_per_host` ranks that an island is cut into, or of whole islands."""
+    if spec.gpus_per_host is None:
+        return island_of
+    if spec.gpus_per_host > max(spec.island_sizes):
+        return np.arange(len(island_of)) // spec.gpus_per_host
+    first_of_host = local_index % spec.gpus_per_host == 0
+    return np.cumsum(first_of_host) - 1

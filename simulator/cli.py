@@ -1,0 +1,164 @@
+"""The command `shardsim`: verbs only, each one call of the Python API. A user's mistake exits with status 2."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from simulator.errors import UserError
+
+app = typer.Typer(
+    help=__doc__,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+TopologyArgument = Annotated[Path, typer.Argument(help="topology file", metavar="TOPOLOGY")]
+WorkloadArgument = Annotated[Path, typer.Argument(help="workload file", metavar="WORKLOAD")]
+PolicyOption = Annotated[
+    list[str],
+    typer.Option("--policy", "-p", help="a policy's name, or a YAML mapping of name and options; repeat it"),
+]
+JsonOption = Annotated[
+    Path | None, typer.Option("--json", help="write the figures to this file", metavar="FILE")
+]
+ExactOption = Annotated[bool, typer.Option("--exact", help="retire every flow at its very instant")]
+ToleranceOption = Annotated[float, typer.Option(min=0, max=1, help="time step as a share of the port bound")]
+EngineName = Literal["fluid", "bound"]
+
+
+def main() -> None:
+    """Run the command line; every UserError is printed as plain lines."""
+    try:
+        app(standalone_mode=True)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
+
+
+@app.command()
+def run(
+    experiment: Annotated[Path, typer.Argument(help="experiment file", metavar="EXPERIMENT")],
+    out: Annotated[
+        Path | None, typer.Option(help="results folder; default results/NAME", metavar="DIR")
+    ] = None,
+) -> None:
+    """Replay an experiment and write its results folder; after a kill, go on where it stopped."""
+    from simulator.experiment.experiment import load_experiment
+    from simulator.experiment.results import summary_json
+    from simulator.experiment.run import run_experiment
+    from simulator.report.table import print_comparison
+    from simulator.terminal import progress
+
+    loaded = load_experiment(experiment)
+    folder = out or Path("results") / loaded.name
+    with progress(loaded) as observer:
+        comparison = run_experiment(loaded, folder, observer=observer)
+    print_comparison(summary_json(comparison))
+    print(f"\nResults: {folder}/report.html")
+
+
+@app.command()
+def compare(
+    topology: TopologyArgument,
+    workload: WorkloadArgument,
+    policy: PolicyOption,
+    iterations: Annotated[int, typer.Option(min=1, help="iterations to replay")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="of every random draw")] = 0,
+    engine: Annotated[EngineName, typer.Option(help="fluid, or the port bound alone")] = "fluid",
+    tolerance: ToleranceOption = 0.01,
+    baseline: Annotated[
+        str | None, typer.Option(help="label to compare with; default row_wise or the first")
+    ] = None,
+    json_file: JsonOption = None,
+) -> None:
+    """Compare sharding policies on a topology and a workload."""
+    from simulator.experiment.experiment import make_experiment
+    from simulator.experiment.results import summary_json, write_json
+    from simulator.experiment.simulate import simulate
+    from simulator.report.table import print_comparison
+    from simulator.terminal import progress
+    from simulator.topology.load import load_topology
+    from simulator.workload.load import load_workload
+
+    experiment = make_experiment(
+        name="compare",
+        topology=load_topology(topology),
+        workload=load_workload(workload),
+        policies=policy_entries(policy),
+        baseline=baseline,
+        iterations=iterations,
+        seed=seed,
+        engine=engine,
+        tolerance=tolerance,
+    )
+    with progress(experiment) as observer:
+        figures = summary_json(simulate(experiment, observer=observer))
+    print_comparison(figures)
+    if json_file is not None:
+        write_json(json_file, figures)
+
+
+def policy_entries(texts: list[str]) -> list[Any]:
+    """`--policy` values: names or YAML flow mappings."""
+    from simulator.config.load import load_value
+    from simulator.sharding.registry import PolicyEntry
+
+    return [load_value(text, PolicyEntry, source="--policy") for text in texts]
+
+
+@app.command()
+def policies() -> None:
+    """List the sharding policies with their options."""
+    from simulator.report.table import print_policies
+    from simulator.sharding.registry import available
+
+    print_policies(available())
+
+
+@app.command()
+def validate(
+    files: Annotated[list[Path], typer.Argument(help="topology, workload or experiment files")],
+) -> None:
+    """Check files and say what they are, without running anything."""
+    from simulator.experiment.validate import validate_file
+
+    problems = []
+    for file in files:
+        try:
+            print(f"{file}: {validate_file(file)}")
+        except UserError as error:
+            problems.append(str(error))
+    if problems:
+        raise UserError("\n".join(problems))
+
+
+@app.command(name="all-to-all")
+def all_to_all(
+    topology: TopologyArgument,
+    matrix: Annotated[
+        Path | None, typer.Option(help="W x W byte counts, as alltoallv_perf reads", metavar="FILE")
+    ] = None,
+    size: Annotated[
+        str | None, typer.Option("--bytes", help='bytes a rank sends in all, such as "1 GB"')
+    ] = None,
+    algorithm: Annotated[
+        Literal["direct", "hierarchical", "rail"], typer.Option(help="how it is carried out")
+    ] = "direct",
+    engine: Annotated[EngineName, typer.Option(help="fluid, or the port bound alone")] = "fluid",
+    exact: ExactOption = False,
+    tolerance: ToleranceOption = 0.01,
+    json_file: JsonOption = None,
+    flows: Annotated[
+        Path | None, typer.Option(help="write each flow's finish as CSV", metavar="FILE")
+    ] = None,
+) -> None:
+    """Simulate one all-to-all."""
+    print(topology, matrix, size, algorithm, engine, exact, tolerance, json_file, flows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""An `Experiment`: the loaded topology and workload and everything else that changes the answer.
+
+Made from an experiment file or from arguments; the rest of the package never looks at files again.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from simulator.errors import UserError
+from simulator.experiment.spec import Engine, Precision, load_experiment_spec
+from simulator.sharding.execution import Execution
+from simulator.sharding.registry import PolicyEntry
+from simulator.topology.load import load_topology
+from simulator.topology.topology import Topology
+from simulator.workload.load import load_workload
+from simulator.workload.workload import Workload
+
+DEFAULT_BASELINE = "row_wise"
+MODEL_VERSION = 1  # counts changes of the model that change answers; part of every experiment's digest
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A topology, a workload and policies to compare on them."""
+
+    name: str
+    topology: Topology
+    workload: Workload
+    policies: tuple[PolicyEntry, ...]
+    baseline: str  # the label of one of the policies
+    iterations: int | Literal["auto"]
+    seed: int
+    engine: Engine
+    tolerance: float | None  # None or 0: exact
+    execution: Execution
+    precision: Precision
+
+    def configuration(self) -> dict[str, Any]:
+        """The effective configuration, defaults filled in, as plain data. Equal data gives equal results."""
+        return {
+            "topology": self.topology.spec.model_dump(mode="json"),
+            "workload": self.workload.configuration(),
+            "experiment": {
+                "name": self.name,
+                "policies": [entry.configuration() for entry in self.policies],
+                "baseline": self.baseline,
+                "iterations": self.iterations,
+                "seed": self.seed,
+                "engine": self.engine,
+                "tolerance": self.tolerance,
+                "execution": self.execution.model_dump(mode="json"),
+                "precision": self.precision.model_dump(mode="json"),
+            },
+        }
+
+    def digest(self) -> str:
+        """A content hash of all that changes the answer."""
+        content = {"model": MODEL_VERSION, **self.configuration()}
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+
+def load_experiment(path: Path) -> Experiment:
+    """Read an experiment file and the files it names. Raises UserError."""
+    spec = load_experiment_spec(path)
+    return make_experiment(
+        name=spec.name,
+        topology=load_topology(path.parent / spec.topology),
+        workload=load_workload(path.parent / spec.workload),
+        policies=spec.policies,
+        baseline=spec.baseline,
+        iterations=spec.iterations,
+        seed=spec.seed,
+        engine=spec.engine,
+        tolerance=spec.tolerance,
+        execution=spec.execution,
+        precision=spec.precision,
+    )
+
+
+def make_experiment(
+    *,
+    name: str,
+    topology: Topology,
+    workload: Workload,
+    policies: Sequence[PolicyEntry],
+    baseline: str | None = None,
+    iterations: int | Literal["auto"] = 8,
+    seed: int = 0,
+    engine: Engine = "fluid",
+    tolerance: float | None = 0.01,
+    execution: Execution | None = None,
+    precision: Precision | None = None,
+) -> Experiment:
+    """An experiment from values. Raises UserError for labels used twice or a baseline that is none of them."""
+    labels = [entry.label for entry in policies]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UserError(f"policies: {label!r} stands twice; give each entry a `label:` of its own")
+    return Experiment(
+        name=name,
+        topology=topology,
+        workload=workload,
+        policies=tuple(policies),
+        baseline=choose_baseline(labels, baseline),
+        iterations=iterations,
+        seed=seed,
+        engine=engine,
+        tolerance=tolerance,
+        execution=execution or Execution(),
+        precision=precision or Precision(),
+    )
+
+
+def choose_baseline(labels: Sequence[str], baseline: str | None) -> str:
+    """The named one, else row_wise, else the first."""
+    if baseline is None:
+        return DEFAULT_BASELINE if DEFAULT_BASELINE in labels else labels[0]
+    if baseline not in labels:
+        raise UserError(f"baseline: {baseline!r} is none of the policies; allowed: {', '.join(labels)}")
+    return baseline

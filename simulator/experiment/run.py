@@ -1,0 +1,33 @@
+"""`run`: an experiment to a results folder that survives a kill; `compare`: the same without a folder."""
+
+from pathlib import Path
+
+from simulator.experiment.checkpoint import Checkpoint
+from simulator.experiment.experiment import Experiment
+from simulator.experiment.results import make_folder, write_iteration, write_results
+from simulator.experiment.simulate import Comparison, Iteration, Observer, PolicySetup, simulate
+from simulator.metrics.records import IterationRecord
+from simulator.report.build import build_report
+
+
+def run_experiment(experiment: Experiment, folder: Path, *, observer: Observer | None = None) -> Comparison:
+    """Replay an experiment and write its results folder, going on from what an earlier run finished.
+
+    Results of another experiment in the same folder are replaced. Raises UserError, before any replay, when the
+    folder cannot be written or a plan does not fit.
+    """
+    make_folder(folder)
+    with Checkpoint(folder, experiment.digest()) as checkpoint:
+
+        def keep(setup: PolicySetup, record: IterationRecord, fresh: Iteration | None) -> None:
+            if fresh is not None:
+                if record.iteration == 0:
+                    write_iteration(folder, setup, fresh)
+                checkpoint.append(record)
+            if observer is not None:
+                observer(setup, record, fresh)
+
+        comparison = simulate(experiment, done=checkpoint.done, observer=keep)
+    write_results(folder, comparison)
+    build_report(folder)
+    return comparison

@@ -1,0 +1,146 @@
+"""Replays an experiment: policy by policy, iteration by iteration, each iteration on its own.
+
+An iteration is a pure function of (experiment, policy, iteration number), so iterations may be computed in any
+order, taken from a checkpoint, or left out.
+"""
+
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass
+
+from simulator.engine.iteration import iteration_program
+from simulator.engine.replay import replay
+from simulator.engine.timeline import Timeline
+from simulator.experiment.experiment import Experiment
+from simulator.metrics.measure import measure
+from simulator.metrics.records import IterationRecord
+from simulator.metrics.summary import PolicySummary, estimate, summarise
+from simulator.sharding.check import check_plan
+from simulator.sharding.memory import MemoryUse, memory_bytes
+from simulator.sharding.plan import ShardingPlan
+from simulator.sharding.registry import PolicyEntry, make_plan
+from simulator.traffic.phase import Phase
+from simulator.traffic.placement import Placement, prepare
+from simulator.traffic.traffic import Traffic, draw_traffic
+
+Records = MutableMapping[tuple[str, int], IterationRecord]
+Observer = Callable[["PolicySetup", IterationRecord, "Iteration | None"], None]
+
+
+@dataclass(frozen=True, eq=False)
+class PolicySetup:
+    """A policy planned, checked and placed: ready to be replayed."""
+
+    label: str
+    plan: ShardingPlan
+    memory: MemoryUse
+    placement: Placement
+
+
+@dataclass(frozen=True, eq=False)
+class Iteration:
+    """All that one replayed iteration leaves behind."""
+
+    traffic: Traffic
+    timeline: Timeline
+    record: IterationRecord
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The result of an experiment: its policies' setups and records, and their summaries, in order."""
+
+    experiment: Experiment
+    setups: tuple[PolicySetup, ...]
+    records: tuple[tuple[IterationRecord, ...], ...]
+    summaries: tuple[PolicySummary, ...]
+
+
+def set_up(experiment: Experiment, entry: PolicyEntry) -> PolicySetup:
+    """Plan a policy. Raises UserError when the plan is incomplete or does not fit."""
+    topology, statistics = experiment.topology, experiment.workload.statistics()
+    plan = make_plan(entry, statistics, topology, experiment.execution)
+    check_plan(plan, statistics, topology)
+    return PolicySetup(
+        label=entry.label,
+        plan=plan,
+        memory=memory_bytes(plan, statistics, topology),
+        placement=prepare(plan, experiment.workload, topology, seed=experiment.seed),
+    )
+
+
+def simulate_iteration(experiment: Experiment, setup: PolicySetup, number: int) -> Iteration:
+    """Draw and replay one iteration."""
+    topology, workload, execution = experiment.topology, experiment.workload, setup.plan.execution
+    traffic = draw(experiment, setup, number)
+    next_ids: tuple[Phase, ...] = ()
+    if execution.pipelining:
+        next_ids = tuple(phase for phase in draw(experiment, setup, number + 1).phases if phase.step == "ids")
+    program = iteration_program(traffic, workload, topology, execution, next_ids=next_ids)
+    timeline = replay(program, topology, engine=experiment.engine, tolerance=experiment.tolerance or None)
+    record = measure(timeline, traffic, topology, policy=setup.label, iteration=number)
+    return Iteration(traffic, timeline, record)
+
+
+def draw(experiment: Experiment, setup: PolicySetup, number: int) -> Traffic:
+    batch = experiment.workload.draw_batch(
+        experiment.topology.world_size, seed=experiment.seed, iteration=number
+    )
+    return draw_traffic(setup.placement, batch)
+
+
+def iterations(
+    experiment: Experiment, setup: PolicySetup, done: Records
+) -> Iterator[tuple[IterationRecord, Iteration | None]]:
+    """Each iteration's record, in order; those in `done` are not computed again (and come without the rest)."""
+    records: list[IterationRecord] = []
+    while not enough(experiment, records):
+        number = len(records)
+        known = done.get((setup.label, number))
+        fresh = simulate_iteration(experiment, setup, number) if known is None else None
+        record = fresh.record if fresh is not None else known
+        assert record is not None
+        records.append(record)
+        yield record, fresh
+
+
+def enough(experiment: Experiment, records: list[IterationRecord]) -> bool:
+    """Whether these iterations are all that were asked for."""
+    if isinstance(experiment.iterations, int):
+        return len(records) >= experiment.iterations
+    precision = experiment.precision
+    if len(records) < precision.minimum:
+        return False
+    time = estimate([record.metrics.communication_s for record in records])
+    narrow = not time.half_width or time.half_width <= precision.relative_half_width * (time.mean or 0)
+    return narrow or len(records) >= precision.maximum
+
+
+def simulate(
+    experiment: Experiment, *, done: Records | None = None, observer: Observer | None = None
+) -> Comparison:
+    """Replay every policy. `observer` sees each iteration as it finishes."""
+    setups = tuple(set_up(experiment, entry) for entry in experiment.policies)
+    every: list[tuple[IterationRecord, ...]] = []
+    for setup in setups:
+        finished = []
+        for record, fresh in iterations(experiment, setup, done if done is not None else {}):
+            finished.append(record)
+            if observer is not None:
+                observer(setup, record, fresh)
+        every.append(tuple(finished))
+    return Comparison(experiment, setups, tuple(every), summaries(experiment, setups, every))
+
+
+def summaries(
+    experiment: Experiment, setups: tuple[PolicySetup, ...], records: list[tuple[IterationRecord, ...]]
+) -> tuple[PolicySummary, ...]:
+    """Summaries in the policies' order, all against the baseline."""
+    by_label = dict(zip((setup.label for setup in setups), zip(setups, records, strict=True), strict=True))
+
+    def summary(label: str, baseline: PolicySummary | None) -> PolicySummary:
+        setup, own = by_label[label]
+        most = int(setup.memory.total_bytes.max())
+        return summarise(own, policy=label, memory_bytes_per_rank_max=most, baseline=baseline)
+
+    baseline = summary(experiment.baseline, None)
+    return tuple(summary(setup.label, baseline) for setup in setups)

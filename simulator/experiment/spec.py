@@ -1,0 +1,48 @@
+"""The experiment file: which topology, workload and policies, how often, and how exactly."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from simulator.config.load import load_model
+from simulator.config.model import StrictModel
+from simulator.sharding.execution import Execution
+from simulator.sharding.registry import PolicyEntry
+
+Engine = Literal["fluid", "bound"]
+
+
+class Precision(StrictModel):
+    """When `iterations: auto` stops: the mean communication time is known this well for every policy."""
+
+    relative_half_width: float = Field(0.01, gt=0, lt=1, description="of the 95 % interval; default 0.01")
+    minimum: int = Field(4, ge=2, description="iterations before the first look; default 4")
+    maximum: int = Field(200, ge=2, description="iterations at which it gives up; default 200")
+
+
+class ExperimentSpec(StrictModel):
+    """What `shardsim run` reads. Paths are relative to the experiment file."""
+
+    name: str = Field(description="names the results folder")
+    topology: str = Field(description="path of a topology file")
+    workload: str = Field(description="path of a workload file")
+    policies: list[PolicyEntry] = Field(min_length=1, description="a name, or a mapping of name and options")
+    baseline: str | None = Field(
+        None, description="the policy others are compared with; default row_wise, or the first"
+    )
+    iterations: int | Literal["auto"] = Field(8, description="how many are replayed; default 8")
+    precision: Precision = Field(Precision(), description="when `iterations: auto` stops")
+    seed: int = Field(0, ge=0, description="of every random draw; default 0")
+    engine: Engine = Field("fluid", description="fluid, or bound for the port bound alone; default fluid")
+    tolerance: float | None = Field(
+        0.01, ge=0, lt=1, description="fluid time step as a share of the port bound; 0 is exact; default 0.01"
+    )
+    execution: Execution = Field(
+        Execution(), description="switches of all policies; a policy entry may override them"
+    )
+
+
+def load_experiment_spec(path: Path) -> ExperimentSpec:
+    """Read and check an experiment file. Raises ConfigError with a line for each problem."""
+    return load_model(path, ExperimentSpec)

@@ -1,0 +1,178 @@
+"""From a replayed iteration to its record: bytes, times, bounds and bottlenecks by phase.
+
+Bytes are those that pass ports: scale-up egress for inside an island, NIC egress for between islands, so that an
+algorithm or a fabric that moves bytes twice is seen to do so. A phase's bound is that of its slowest group: the
+port bounds of the group's stages, one after another, latencies and start-up left out.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.arrays import BoolArray, IntArray
+from simulator.engine.program import Collective
+from simulator.engine.timeline import Timeline
+from simulator.metrics.records import IterationMetrics, IterationRecord, PhaseRecord
+from simulator.network.bound import Bound, port_bound
+from simulator.topology.topology import ResourceKind, Topology
+from simulator.traffic.phase import Phase
+from simulator.traffic.traffic import Traffic
+
+REPLICA_SYNC = "replica_sync"
+
+
+@dataclass(frozen=True, eq=False)
+class Egress:
+    """Which resources count bytes that leave a rank, inside an island and between islands."""
+
+    scale_up: BoolArray  # [resources]
+    nic: BoolArray  # [resources]
+
+    @classmethod
+    def of(cls, topology: Topology) -> "Egress":
+        leaves = np.array([name.endswith("/egress") for name in topology.resources.names])
+        kind = topology.resources.kind
+        return cls(leaves & (kind == ResourceKind.SCALE_UP), leaves & (kind == ResourceKind.NIC))
+
+
+@dataclass(frozen=True, eq=False)
+class GroupBound:
+    """The bound of one collective, and the bytes of its stages by resource."""
+
+    time_s: float
+    bottleneck: str
+    resource_bytes: IntArray
+
+
+def measure(
+    timeline: Timeline, traffic: Traffic, topology: Topology, *, policy: str, iteration: int
+) -> IterationRecord:
+    """The record of one iteration; phases in the order in which the program has them."""
+    egress = Egress.of(topology)
+    collectives = named_collectives(timeline)
+    phases = tuple(
+        phase_record(timeline, operations, topology, egress) for operations in collectives.values()
+    )
+    return IterationRecord(
+        policy=policy,
+        iteration=iteration,
+        metrics=iteration_metrics(timeline, traffic, topology, phases),
+        phases=phases,
+        lookups_by_tier={str(tier): int(count) for tier, count in traffic.lookups_by_tier.items()},
+        resource_bytes=tuple(timeline.resource_bytes.tolist()),
+    )
+
+
+def named_collectives(timeline: Timeline) -> dict[str, list[int]]:
+    """Operation indices of the collectives by phase name."""
+    collectives: dict[str, list[int]] = {}
+    for index, operation in enumerate(timeline.program.operations):
+        if isinstance(operation, Collective):
+            collectives.setdefault(operation.name, []).append(index)
+    return collectives
+
+
+def phase_record(
+    timeline: Timeline, operations: list[int], topology: Topology, egress: Egress
+) -> PhaseRecord:
+    """All groups of one phase."""
+    members = [collective(timeline, index) for index in operations]
+    bounds = [group_bound(topology, member) for member in members]
+    slowest = max(bounds, key=lambda bound: bound.time_s)
+    passed = sum(
+        (bound.resource_bytes for bound in bounds), np.zeros(len(topology.resources.names), dtype=np.int64)
+    )
+    wait_s = timeline.wait_s[operations]
+    transfer_s = timeline.transfer_s[operations]
+    return PhaseRecord(
+        phase=members[0].name,
+        step=members[0].step,
+        tier=members[0].tier,
+        bytes=sum(int(stage.flows.bytes.sum()) for member in members for stage in member.stages),
+        inter_island_bytes=int(passed[egress.nic].sum()),
+        intra_island_bytes=int(passed[egress.scale_up].sum()),
+        mean_wait_s=float(np.nanmean(wait_s)),
+        max_wait_s=float(np.nanmax(wait_s)),
+        transfer_s=float(np.nanmax(transfer_s)),
+        bound_s=slowest.time_s,
+        bottleneck=slowest.bottleneck,
+    )
+
+
+def collective(timeline: Timeline, index: int) -> Collective:
+    operation = timeline.program.operations[index]
+    assert isinstance(operation, Collective)
+    return operation
+
+
+def group_bound(topology: Topology, member: Collective) -> GroupBound:
+    """The port bounds of a collective's stages, added up."""
+    bounds = [port_bound(topology, stage.flows) for stage in member.stages]
+    if not bounds:
+        return GroupBound(0.0, "none", np.zeros(len(topology.resources.names), dtype=np.int64))
+    longest: Bound = max(bounds, key=lambda bound: bound.time_s)
+    total = np.sum([bound.resource_bytes for bound in bounds], axis=0)
+    return GroupBound(sum(bound.time_s for bound in bounds), longest.bottleneck, total)
+
+
+def iteration_metrics(
+    timeline: Timeline, traffic: Traffic, topology: Topology, phases: tuple[PhaseRecord, ...]
+) -> IterationMetrics:
+    replicas = [phase for phase in phases if phase.step == REPLICA_SYNC]
+    others = [
+        index
+        for index, operation in enumerate(timeline.program.operations)
+        if isinstance(operation, Collective) and operation.step != REPLICA_SYNC
+    ]
+    return IterationMetrics(
+        global_all_to_all_bytes=global_all_to_all_bytes(traffic, topology),
+        inter_island_bytes=sum(phase.inter_island_bytes for phase in phases),
+        intra_island_bytes=sum(phase.intra_island_bytes for phase in phases),
+        replica_sync_inter_island_bytes=sum(phase.inter_island_bytes for phase in replicas),
+        communication_s=timeline.communication_s(),
+        communication_without_sync_s=timeline.communication_s(others),
+        iteration_s=timeline.iteration_s,
+        bound_s=streams_bound_s(timeline, phases),
+        imbalance=embeddings_imbalance(traffic),
+    )
+
+
+def global_all_to_all_bytes(traffic: Traffic, topology: Topology) -> int:
+    """The paper's metric: bytes of the all-to-alls whose communicators cross islands, their diagonal left out."""
+    return sum(remote_bytes(phase.matrix) for phase in traffic.phases if crosses_islands(phase, topology))
+
+
+def crosses_islands(phase: Phase, topology: Topology) -> bool:
+    return any(np.ptp(topology.island_of[list(group)]) > 0 for group in phase.groups)
+
+
+def remote_bytes(matrix: IntArray) -> int:
+    return int(matrix.sum() - np.trace(matrix))
+
+
+def embeddings_imbalance(traffic: Traffic) -> float | None:
+    """Max over mean of the bytes that ranks send in the forward embeddings all-to-alls."""
+    sent = sum(
+        (row_sums(phase.matrix) for phase in traffic.phases if phase.step == "embeddings"), np.zeros(1)
+    )
+    return float(sent.max() / sent.mean()) if sent.any() else None
+
+
+def row_sums(matrix: IntArray) -> IntArray:
+    """[world_size] bytes that each rank sends to others."""
+    return np.asarray(matrix.sum(axis=1) - np.diagonal(matrix))
+
+
+def streams_bound_s(timeline: Timeline, phases: Iterable[PhaseRecord]) -> float:
+    """Phases of one stream run one after another, streams side by side: the longest stream's bounds added up."""
+    stream_of = {
+        operation.name: operation.stream
+        for operation in timeline.program.operations
+        if isinstance(operation, Collective)
+    }
+    by_stream: dict[str, float] = {}
+    for phase in phases:
+        stream = stream_of[phase.phase]
+        by_stream[stream] = by_stream.get(stream, 0.0) + phase.bound_s
+    return max(by_stream.values(), default=0.0)

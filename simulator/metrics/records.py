@@ -1,0 +1,74 @@
+"""What is kept of one iteration: plain values that survive a round trip through JSON.
+
+Bytes count what ranks hand to the network (the diagonal never counts); seconds are simulated time.
+"""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+
+@dataclass(frozen=True)
+class PhaseRecord:
+    """One step's collectives of one tier; the groups of a phase run side by side and are summed."""
+
+    phase: str  # "embeddings_global"
+    step: str
+    tier: str
+    bytes: int
+    inter_island_bytes: int
+    intra_island_bytes: int
+    mean_wait_s: float  # over the ranks: from coming to the collective to its start
+    max_wait_s: float
+    transfer_s: float  # the longest from a group's start to its end, start-up and latency included
+    bound_s: float  # the port bound of the same bytes
+    bottleneck: str  # the resource or pair that sets the bound; "none" without traffic
+
+
+@dataclass(frozen=True)
+class IterationMetrics:
+    """The figures of one iteration under one policy.
+
+    `communication_s` is the time in which the slowest rank has a collective in flight, waiting included;
+    overlapped collectives count once. `bound_s` is the sum of the phases' port bounds, where phases of one step
+    that run concurrently count as their longest. `imbalance` is max over mean of the bytes that ranks send in
+    the forward embeddings all-to-alls; None when none are sent.
+    """
+
+    global_all_to_all_bytes: int
+    inter_island_bytes: int
+    intra_island_bytes: int
+    replica_sync_inter_island_bytes: int
+    communication_s: float
+    communication_without_sync_s: float
+    iteration_s: float
+    bound_s: float
+    imbalance: float | None
+
+
+@dataclass(frozen=True)
+class IterationRecord:
+    """One finished iteration of one policy."""
+
+    policy: str
+    iteration: int
+    metrics: IterationMetrics
+    phases: tuple[PhaseRecord, ...]
+    lookups_by_tier: dict[str, int]
+    resource_bytes: tuple[int, ...]  # [resources] payload that passed each resource
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "IterationRecord":
+        return cls(
+            policy=data["policy"],
+            iteration=data["iteration"],
+            metrics=IterationMetrics(**data["metrics"]),
+            phases=tuple(PhaseRecord(**phase) for phase in data["phases"]),
+            lookups_by_tier=data["lookups_by_tier"],
+            resource_bytes=tuple(data["resource_bytes"]),
+        )
+
+
+METRIC_NAMES = tuple(field.name for field in fields(IterationMetrics))

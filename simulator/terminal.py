@@ -1,0 +1,43 @@
+"""Progress and messages for the person at the terminal; all of it goes to standard error."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from simulator.experiment.experiment import Experiment
+from simulator.experiment.simulate import Iteration, Observer, PolicySetup
+from simulator.metrics.records import IterationRecord
+
+
+@contextmanager
+def progress(experiment: Experiment) -> Iterator[Observer]:
+    """A progress bar on a terminal, a line a policy elsewhere."""
+    if sys.stderr.isatty():
+        with bar(experiment) as observer:
+            yield observer
+    else:
+        yield plain_lines(experiment)
+
+
+@contextmanager
+def bar(experiment: Experiment) -> Iterator[Observer]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description:24}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    total = experiment.iterations if isinstance(experiment.iterations, int) else None
+    with Progress(*columns, console=Console(stderr=True)) as display:
+        tasks = {entry.label: display.add_task(entry.label, total=total) for entry in experiment.policies}
+
+        def advance(setup: PolicySetup, record: IterationRecord, fresh: Iteration | None) -> None:
+            display.advance(tasks[setup.label])
+
+        yield advance
+
+
+def plain_lines(experiment: Experiment) -> Observer:
+    def announce(setup: PolicySetup, record: IterationRecord, fresh: Iteration | None) -> None:
+        if record.iteration == 0:
+            print(f"{experiment.name}: {setup.label} ...", file=sys.stderr, flush=True)
+
+    return announce

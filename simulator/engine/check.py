@@ -100,11 +100,12 @@ def collective_problems(operation: Collective, world_size: int) -> Iterator[str]
     for number, stage in enumerate(operation.stages):
         if stage.latency_steps < 0:
             yield f"stage {number}: latency_steps is {stage.latency_steps}, at least 0 is needed"
-        ends = np.unique(np.concatenate([stage.flows.sources, stage.flows.destinations]))
-        inside = (ends >= 0) & (ends < world_size)
-        inside[inside] = member[ends[inside]]
-        if not inside.all():
-            yield f"stage {number}: a flow touches rank {ends[~inside][0]}, which is not in the collective"
+        ends = np.concatenate([stage.flows.sources, stage.flows.destinations])
+        outside = ends[(ends < 0) | (ends >= world_size)]
+        if not len(outside):
+            outside = ends[~member[ends]]
+        if len(outside):
+            yield f"stage {number}: a flow touches rank {outside[0]}, which is not in the collective"
 
 
 def queue_problems(program: Program) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Access traces and histograms: files in declared formats, read in bounded memory."""

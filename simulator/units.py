@@ -132,7 +132,9 @@ def _number(text: str, value: object, examples: str = "") -> Fraction:
     match = _NUMBER.fullmatch(text)
     if match is None:
         hint = f": write it like {examples.format(25)}" if examples else ""
-        raise UnitError(f"{value!r} does not start with a number{hint}" if examples else f"{value!r} is not a number")
+        raise UnitError(
+            f"{value!r} does not start with a number{hint}" if examples else f"{value!r} is not a number"
+        )
     if match[4] and abs(int(match[4][1:])) > _LARGEST_EXPONENT:
         raise UnitError(f"{value!r} is out of range: exponents go to {_LARGEST_EXPONENT}")
     return Fraction(text)

@@ -26,7 +26,8 @@ class StrictModel(BaseModel):
             return data
         fields = cls.model_fields
         return {
-            key: adapted(value, fields[key].annotation) if key in fields else value for key, value in data.items()
+            key: adapted(value, fields[key].annotation) if key in fields else value
+            for key, value in data.items()
         }
 
 
@@ -44,7 +45,9 @@ def adapted(value: Any, annotation: Any) -> Any:
     """`value` in the shape that `annotation` holds; whatever fits nothing is left for validation to refuse."""
     members = alternatives(annotation)
     if isinstance(value, bool) and bool not in members:
-        choices = [choice for member in members if get_origin(member) is Literal for choice in get_args(member)]
+        choices = [
+            choice for member in members if get_origin(member) is Literal for choice in get_args(member)
+        ]
         words = _TRUE_WORDS if value else _FALSE_WORDS
         return next((word for word in words if word in choices), value)
     if isinstance(value, list):

@@ -81,7 +81,9 @@ BytesOrZero = Annotated[int, *_quantity(partial(parse_bytes, allow_zero=True), "
 Bandwidth = Annotated[float, *_quantity(parse_bandwidth, "400 Gbit/s")]
 Duration = Annotated[float, *_quantity(partial(parse_duration, allow_zero=True), "1.5 us")]
 PositiveDuration = Annotated[float, *_quantity(parse_duration, "1.5 us")]
-Ratio = Annotated[float, BeforeValidator(parse_ratio), WithJsonSchema({"type": ["string", "number"], "examples": ["7:1"]})]
+Ratio = Annotated[
+    float, BeforeValidator(parse_ratio), WithJsonSchema({"type": ["string", "number"], "examples": ["7:1"]})
+]
 Count = Annotated[int, *_count(0)]
 PositiveCount = Annotated[int, *_count(1)]
 Share = Annotated[float, *_number(0, highest=1)]

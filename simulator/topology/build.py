@@ -67,7 +67,9 @@ def uniform_topology(
             gpus_per_island=gpus_per_island,
             scale_up=ScaleUpSpec(bandwidth=f"{scale_up_bytes_per_s!r} B/s", latency=f"{latency_s!r} s"),
             scale_out=ScaleOutSpec(
-                nics_per_island=nics_per_island, nic_bandwidth=f"{nic_bytes_per_s!r} B/s", latency=f"{latency_s!r} s"
+                nics_per_island=nics_per_island,
+                nic_bandwidth=f"{nic_bytes_per_s!r} B/s",
+                latency=f"{latency_s!r} s",
             ),
         )
     )

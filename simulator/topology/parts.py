@@ -52,7 +52,9 @@ class Targets:
         family = target.split("/")[0]
         if family == "rank" or family not in self._counts:
             raise ValueError(f"{target!r} is not a port or a link: allowed are {self._ranges(target)}")
-        near = difflib.get_close_matches(target, self._parts, n=1, cutoff=0.8) if target.count("/") > 1 else []
+        near = (
+            difflib.get_close_matches(target, self._parts, n=1, cutoff=0.8) if target.count("/") > 1 else []
+        )
         hint = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"{target!r} does not exist: allowed are {self._range(family)}{hint}")
 

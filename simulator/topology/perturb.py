@@ -54,7 +54,9 @@ def _resource_changes(resource: int, parts: Parts, spells: dict[int, list[LinkSp
     members = np.flatnonzero(parts.resource == resource)
     weights = parts.bytes_per_s[members] / parts.bytes_per_s[members].sum()
     own = [spells.get(int(part), []) for part in members]
-    times = {edge for part in own for spell in part for edge in (spell.from_, spell.until) if edge is not None}
+    times = {
+        edge for part in own for spell in part for edge in (spell.from_, spell.until) if edge is not None
+    }
     changes, previous = [], 1.0
     for time_s in sorted(times):
         factors = [np.prod([spell.factor for spell in part if _holds(spell, time_s)]) for part in own]

@@ -52,7 +52,9 @@ class PairRouter:
             self._route_chunk(sources[chunk], destinations[chunk], result, chunk)
         return result
 
-    def _route_chunk(self, sources: IndexArray, destinations: IndexArray, result: Routes, chunk: slice) -> None:
+    def _route_chunk(
+        self, sources: IndexArray, destinations: IndexArray, result: Routes, chunk: slice
+    ) -> None:
         within: BoolArray = self.island_of[sources] == self.island_of[destinations]
         self._write_inside(sources, destinations, np.flatnonzero(within), result, chunk)
         self._write_between(sources, destinations, np.flatnonzero(~within), result, chunk)

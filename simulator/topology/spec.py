@@ -23,7 +23,9 @@ from simulator.config.types import (
 def _parse_island_list(value: object) -> int | tuple[int, ...]:
     """A count, or sizes, one an island."""
     many = isinstance(value, (list, tuple))
-    counts = [parse_count(item) for item in value] if isinstance(value, (list, tuple)) else [parse_count(value)]
+    counts = (
+        [parse_count(item) for item in value] if isinstance(value, (list, tuple)) else [parse_count(value)]
+    )
     if not counts or min(counts) < 1:
         raise ValueError("must be a count of at least 1, or a list of them, one an island")
     return tuple(counts) if many else counts[0]
@@ -32,7 +34,9 @@ def _parse_island_list(value: object) -> int | tuple[int, ...]:
 def _parse_nic_list(value: object) -> tuple[tuple[int, ...], ...]:
     """One entry a local GPU: the local number of its NIC, or the list of those it bonds."""
     if not isinstance(value, (list, tuple)) or not value:
-        raise ValueError("must be a list with one NIC (or list of NICs) for each GPU of an island, like [0, 0, 1, 1]")
+        raise ValueError(
+            "must be a list with one NIC (or list of NICs) for each GPU of an island, like [0, 0, 1, 1]"
+        )
     entries = [entry if isinstance(entry, (list, tuple)) else [entry] for entry in value]
     nics = tuple(tuple(parse_count(nic) for nic in entry) for entry in entries)
     if any(not entry or min(entry) < 0 or len(set(entry)) < len(entry) for entry in nics):
@@ -68,12 +72,16 @@ class ScaleUpSpec(StrictModel):
 
     bandwidth: Bandwidth = Field(description="rate of one GPU's port, one direction; required")
     latency: Duration = Field(0.0, description="time from end to end; default 0 s")
-    efficiency: PositiveShare = Field(1.0, description="share of the bandwidth that is reached, 0 to 1; default 1")
+    efficiency: PositiveShare = Field(
+        1.0, description="share of the bandwidth that is reached, 0 to 1; default 1"
+    )
     pair_cap: Bandwidth | None = Field(
         None, description="the fastest that one ordered pair can go, as measured (effective); default: no cap"
     )
     startup: StartupSpec = Field(StartupSpec(), description="of a collective within islands; default zero")
-    message_gap: Duration = Field(0.0, description="time a message keeps its port busy besides its bytes; default 0 s")
+    message_gap: Duration = Field(
+        0.0, description="time a message keeps its port busy besides its bytes; default 0 s"
+    )
 
 
 class NonBlockingSpec(StrictModel):
@@ -87,7 +95,8 @@ class RailOnlySpec(StrictModel):
 
     kind: Literal["rail_only"] = Field(description="rails that do not meet")
     cross_rail: Literal["scale_up"] = Field(
-        "scale_up", description="a flow between rails goes over scale-up to the rail-mate first; the only way there is"
+        "scale_up",
+        description="a flow between rails goes over scale-up to the rail-mate first; the only way there is",
     )
 
 
@@ -96,7 +105,9 @@ class LeafSpineSpec(StrictModel):
 
     kind: Literal["leaf_spine"] = Field(description="two layers of switches")
     islands_per_leaf: PositiveCount = Field(1, description="islands below one leaf; default 1")
-    oversubscription: Ratio = Field(1.0, description="NIC bandwidth below a leaf over that of its uplinks; default 1:1")
+    oversubscription: Ratio = Field(
+        1.0, description="NIC bandwidth below a leaf over that of its uplinks; default 1:1"
+    )
 
 
 class TorusSpec(StrictModel):
@@ -104,9 +115,13 @@ class TorusSpec(StrictModel):
 
     kind: Literal["torus"] = Field(description="a torus of islands")
     dims: tuple[PositiveCount, ...] = Field(
-        min_length=1, max_length=3, description="islands along each dimension; their product is the number of islands"
+        min_length=1,
+        max_length=3,
+        description="islands along each dimension; their product is the number of islands",
     )
-    link_bandwidth: Bandwidth = Field(description="rate of the link to one neighbour, one direction; required")
+    link_bandwidth: Bandwidth = Field(
+        description="rate of the link to one neighbour, one direction; required"
+    )
     hop_latency: Duration = Field(0.0, description="added for each link passed; default 0 s")
 
 
@@ -130,12 +145,18 @@ class ScaleOutSpec(StrictModel):
         "with more NICs than GPUs NIC n belongs to GPU n*G//nics, all of a GPU's bonded into one port",
     )
     latency: Duration = Field(0.0, description="time from end to end; default 0 s")
-    efficiency: PositiveShare = Field(1.0, description="share of the bandwidth that is reached, 0 to 1; default 1")
+    efficiency: PositiveShare = Field(
+        1.0, description="share of the bandwidth that is reached, 0 to 1; default 1"
+    )
     pair_cap: Bandwidth | None = Field(
         None, description="the fastest that one ordered pair can go, as measured (effective); default: no cap"
     )
-    startup: StartupSpec = Field(StartupSpec(), description="of a collective that crosses islands; default zero")
-    message_gap: Duration = Field(0.0, description="time a message keeps its port busy besides its bytes; default 0 s")
+    startup: StartupSpec = Field(
+        StartupSpec(), description="of a collective that crosses islands; default zero"
+    )
+    message_gap: Duration = Field(
+        0.0, description="time a message keeps its port busy besides its bytes; default 0 s"
+    )
     fabric: FabricSpec = Field(NonBlockingSpec(), description="how the NICs are joined; default non_blocking")
 
 
@@ -145,7 +166,9 @@ class OverrideSpec(StrictModel):
     target: Text = Field(
         description="'nic/3', 'scale_up/5', 'leaf/0', 'torus/2', or one direction of it: 'nic/3/egress', 'leaf/0/up'"
     )
-    bandwidth: Bandwidth | None = Field(None, description="its own rate, before efficiency; default: as its like")
+    bandwidth: Bandwidth | None = Field(
+        None, description="its own rate, before efficiency; default: as its like"
+    )
     factor: Positive | None = Field(None, description="multiplies its rate; default 1")
 
 
@@ -171,7 +194,9 @@ class LinkSpec(StrictModel):
     kind: Literal["link"] = "link"
     target: Text = Field(description="as in overrides")
     factor: Share = Field(description="share of the rate that is left; 0 = failed; required")
-    from_: Duration = Field(0.0, alias="from", description="when it begins, from the start of an iteration; default 0 s")
+    from_: Duration = Field(
+        0.0, alias="from", description="when it begins, from the start of an iteration; default 0 s"
+    )
     until: Duration | None = Field(None, description="when it ends; default: never")
 
     @property
@@ -201,13 +226,23 @@ class TopologySpec(StrictModel):
     gpus_per_island: PositiveCount | None = Field(
         None, description="ranks of an island; required unless islands is a list"
     )
-    gpus_per_host: PositiveCount | None = Field(None, description="ranks of a host; default: a host is an island")
+    gpus_per_host: PositiveCount | None = Field(
+        None, description="ranks of a host; default: a host is an island"
+    )
     world_size: PositiveCount | None = Field(None, description="all ranks; derived, and checked when given")
     gpu: GpuSpec = Field(GpuSpec(), description="memory of a GPU")
-    scale_up: ScaleUpSpec | None = Field(None, description="within an island; may be left out when islands have 1 GPU")
-    scale_out: ScaleOutSpec | None = Field(None, description="between islands; may be left out with one island")
-    overrides: tuple[OverrideSpec, ...] = Field((), description="parts that differ from their like; default none")
-    perturb: tuple[PerturbSpec, ...] = Field((), description="late or slow ranks, slow or failing links; default none")
+    scale_up: ScaleUpSpec | None = Field(
+        None, description="within an island; may be left out when islands have 1 GPU"
+    )
+    scale_out: ScaleOutSpec | None = Field(
+        None, description="between islands; may be left out with one island"
+    )
+    overrides: tuple[OverrideSpec, ...] = Field(
+        (), description="parts that differ from their like; default none"
+    )
+    perturb: tuple[PerturbSpec, ...] = Field(
+        (), description="late or slow ranks, slow or failing links; default none"
+    )
 
     @property
     def island_sizes(self) -> tuple[int, ...]:

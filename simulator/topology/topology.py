@@ -87,8 +87,12 @@ class Topology:
     hbm_bandwidth_bytes_per_s: float
     scale_up_startup: Startup
     scale_out_startup: Startup  # of any collective that crosses islands
-    scale_up_bytes_per_s: FloatArray  # [world_size] one direction of a rank's port, effective; inf without one
-    inter_island_bytes_per_s: FloatArray  # [world_size] when every rank sends alike to all other islands; inf with one
+    scale_up_bytes_per_s: (
+        FloatArray  # [world_size] one direction of a rank's port, effective; inf without one
+    )
+    inter_island_bytes_per_s: (
+        FloatArray  # [world_size] when every rank sends alike to all other islands; inf with one
+    )
     late_s: FloatArray  # [world_size] how late each rank starts
     compute_factor: FloatArray  # [world_size] durations of compute are divided by it; 1 normally
     capacity_changes: tuple[CapacityChange, ...]  # sorted by time

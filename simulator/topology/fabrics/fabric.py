@@ -37,7 +37,9 @@ class Fabric(Protocol):
     def most_hops(self) -> int:
         """The most resources that a path passes."""
 
-    def fill(self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray) -> FloatArray:
+    def fill(
+        self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray
+    ) -> FloatArray:
         """Write the paths of pairs of ranks in different islands to `hops` [pairs, most_hops], -1 where a path
         has ended. Returns the latency [pairs] in seconds that a path has beyond the scale-out latency."""
 

@@ -33,7 +33,9 @@ class LeafSpine:
         rates = np.repeat(nics_below * uplink_bytes_per_s_per_nic, 2)
         return cls(leaf_of_island[members.island_of], members.island_of, Links(names, rates))
 
-    def fill(self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray) -> FloatArray:
+    def fill(
+        self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray
+    ) -> FloatArray:
         up, down = self.leaf_of[sources], self.leaf_of[destinations]
         crosses = up != down
         hops[:, 0] = ports.nic_egress[sources]

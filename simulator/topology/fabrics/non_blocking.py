@@ -16,7 +16,9 @@ class NonBlocking:
     links: Links = Links((), np.empty(0))
     most_hops: int = 2
 
-    def fill(self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray) -> FloatArray:
+    def fill(
+        self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray
+    ) -> FloatArray:
         hops[:, 0] = ports.nic_egress[sources]
         hops[:, 1] = ports.nic_ingress[destinations]
         return np.zeros(len(sources))

@@ -40,7 +40,9 @@ class RailOnly:
         starts = np.cumsum(sizes, dtype=np.int32) - sizes
         return cls(members.island_of, rail_of, members.local_index, first, starts, sizes, scale_up_latency_s)
 
-    def fill(self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray) -> FloatArray:
+    def fill(
+        self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray
+    ) -> FloatArray:
         near = self._mates(self.island_of[sources], destinations)
         far = self._mates(self.island_of[destinations], sources)
         straight = self.rail_of[sources] == self.rail_of[destinations]
@@ -66,7 +68,9 @@ class RailOnly:
         return np.where(same, twin, self.first_on_rail[islands, rails])
 
     @staticmethod
-    def _early(ports: Ports, sources: IndexArray, mates: IndexArray, destinations: IndexArray) -> list[IndexArray]:
+    def _early(
+        ports: Ports, sources: IndexArray, mates: IndexArray, destinations: IndexArray
+    ) -> list[IndexArray]:
         return [
             ports.scale_up_egress[sources],
             ports.scale_up_ingress[mates],
@@ -75,7 +79,9 @@ class RailOnly:
         ]
 
     @staticmethod
-    def _late(ports: Ports, sources: IndexArray, mates: IndexArray, destinations: IndexArray) -> list[IndexArray]:
+    def _late(
+        ports: Ports, sources: IndexArray, mates: IndexArray, destinations: IndexArray
+    ) -> list[IndexArray]:
         return [
             ports.nic_egress[sources],
             ports.nic_ingress[mates],

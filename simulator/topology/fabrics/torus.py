@@ -37,7 +37,10 @@ class Torus:
     def of(cls, members: Members, spec: TorusSpec) -> "Torus":
         axes = tuple(axis for axis, size in enumerate(spec.dims) if size > 1)
         names = tuple(
-            f"torus/{island}/{way}{_AXES[axis]}" for island in range(prod(spec.dims)) for axis in axes for way in "+-"
+            f"torus/{island}/{way}{_AXES[axis]}"
+            for island in range(prod(spec.dims))
+            for axis in axes
+            for way in "+-"
         )
         strides = np.cumprod((1, *spec.dims[:-1]))
         coordinates = (members.island_of[:, None] // strides) % np.asarray(spec.dims)
@@ -55,7 +58,9 @@ class Torus:
     def most_hops(self) -> int:
         return 2 + sum(size // 2 for size in self.dims)
 
-    def fill(self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray) -> FloatArray:
+    def fill(
+        self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray
+    ) -> FloatArray:
         steps = self._steps(sources, destinations)
         place = self.coordinates[sources].copy()
         filled = np.ones(len(sources), np.int32)
@@ -88,7 +93,9 @@ class Torus:
         start, stop = self.coordinates[sources], self.coordinates[destinations]
         size = np.asarray(self.dims, np.int32)
         forward = (stop - start) % size
-        others = start.sum(axis=1) + stop.sum(axis=1) + self.local_index[sources] + self.local_index[destinations]
+        others = (
+            start.sum(axis=1) + stop.sum(axis=1) + self.local_index[sources] + self.local_index[destinations]
+        )
         tie_goes_back = (others[:, None] - stop) % 2 == 1
         back = (2 * forward > size) | ((2 * forward == size) & tie_goes_back)
         return np.where(back, forward - size, forward).astype(np.int32)

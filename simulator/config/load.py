@@ -1,0 +1,39 @@
+"""From a YAML file to a checked model, with everything that is wrong with the file in one error."""
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from simulator.config.document import Document, load_document, parse_document
+from simulator.config.errors import ConfigError
+from simulator.config.explain import explain
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def load_model(path: Path, model: type[Model]) -> Model:
+    """The `model` that the YAML file at `path` holds. Raises UserError with a line for each problem:
+    'file:line:column: key.path: what was found, what is allowed, the nearest spelling'."""
+    checked: Model = _checked(load_document(path), model)
+    return checked
+
+
+def load_value(text: str, kind: Any, *, source: str) -> Any:
+    """The value of any type that a YAML text holds, such as an argument of a command. Raises ConfigError."""
+    return _checked(parse_document(text, source), kind)
+
+
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a file, for editors that complete and check as one types."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **model.model_json_schema(by_alias=True),
+    }
+
+
+def _checked(document: Document, kind: Any) -> Any:
+    try:
+        return TypeAdapter(kind).validate_python(document.data)
+    except ValidationError as error:
+        raise ConfigError(document.source, explain(error, document.data, kind, document)) from None

@@ -7,6 +7,7 @@ from pydantic import Field, field_validator
 from simulator.config.model import StrictModel
 
 Optimizer = Literal["none", "rowwise_adagrad", "adam"]
+GRADIENT_BYTES = {"fp16": 2, "bf16": 2, "fp32": 4}
 
 
 class Execution(StrictModel):
@@ -22,6 +23,10 @@ class Execution(StrictModel):
     pipelining: bool = False  # the next batch's ids travel during this batch's dense compute
     shared_stream: bool = True  # all collectives of a rank on one stream, in order
     optimizer: Optimizer = "none"  # whose state the embedding rows carry; it counts as memory
+
+    def gradient_element_bytes(self, element_bytes: int) -> int:
+        """Bytes of an element of a gradient when an embedding's has so many."""
+        return element_bytes if self.gradient_dtype is None else GRADIENT_BYTES[self.gradient_dtype]
 
     @field_validator("dedup", mode="before")
     @classmethod

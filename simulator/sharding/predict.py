@@ -1,0 +1,209 @@
+"""What a plan's communication is predicted to take: expected bytes, balanced ranks, no contention.
+
+Theory of operation. Each step's all-to-alls of each tier take as long as the busiest port's bytes, and the tiers
+of a step follow one another (`tiers: serial`) or run at once, when they take as long as the slower of them and
+no less than their bytes together need. Then copies are synchronised, one layout after another; a synchronisation
+every k iterations counts as 1/k of one. Start-up times and latencies are added for every call.
+
+The planner minimises this, and "the planner says X, the simulation says Y" compares with it. What it leaves out:
+hot rows that load one owner, flows that share a fabric, ranks that wait, and the overlap of ids with compute.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from simulator.sharding.exchange import ID_BYTES, STEPS, Asked, Exchange, bytes_s, exchange, stages, startup_s
+from simulator.sharding.execution import Execution
+from simulator.sharding.expected import Run, distinct_rows, lookups, run_of
+from simulator.sharding.loads import Geometry, Loads
+from simulator.sharding.memory import row_memory_bytes
+from simulator.sharding.plan import Layout, Segment, ShardingPlan, Tier
+from simulator.sharding.replicas import Copied, SyncStage, sync_stages
+from simulator.topology.topology import Topology
+from simulator.workload.workload import Statistics, TableStatistics
+
+SERIAL_ORDER = (Tier.ISLAND, Tier.GROUP, Tier.GLOBAL)
+
+
+@dataclass(frozen=True)
+class PhasePrediction:
+    """One step of one tier. Bytes are those of all ranks."""
+
+    step: str
+    tier: Tier
+    time_s: float
+    nic_s: float  # of the busiest share of a NIC
+    scale_up_s: float  # of the busiest scale-up port
+    startup_s: float
+    inter_island_bytes: float
+    intra_island_bytes: float
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Seconds of communication in one iteration, and what they are made of."""
+
+    total_s: float
+    sync_s: float
+    phases: tuple[PhasePrediction, ...]
+
+    @property
+    def without_sync_s(self) -> float:
+        return self.total_s - self.sync_s
+
+    @property
+    def global_all_to_all_bytes(self) -> float:
+        """Of all ranks; the figure that FlexShard's abstract speaks of."""
+        return sum(
+            phase.inter_island_bytes + phase.intra_island_bytes
+            for phase in self.phases
+            if phase.tier is Tier.GLOBAL and phase.step in STEPS
+        )
+
+
+def predict(plan: ShardingPlan, statistics: Statistics, topology: Topology) -> Prediction:
+    """Expected communication of one iteration of a plan that has passed `check_plan`."""
+    execution = plan.execution
+    placed = by_layout(plan, statistics)
+    exchanges = _exchanges(placed, topology, execution)
+    phases: list[PhasePrediction] = []
+    total_s = 0.0
+    for step in STEPS:
+        own = {tier: exchanges[step, tier] for tier in SERIAL_ORDER if (step, tier) in exchanges}
+        step_phases = [_phase(tier, own[tier], topology, execution) for tier in own]
+        total_s += _step_s(step_phases, own, topology, execution)
+        phases += step_phases
+    sync = [
+        _sync_phase(layout.tier, stages_of_copies, topology, execution)
+        for layout, runs in placed.items()
+        if (
+            stages_of_copies := sync_stages(
+                layout, _copied(layout, runs, topology, execution), topology, execution
+            )
+        )
+    ]
+    sync_s = sum(phase.time_s for phase in sync)
+    return Prediction(total_s + sync_s, sync_s, (*phases, *sync))
+
+
+Placed = dict[Layout, list[tuple[TableStatistics, Segment, Run]]]
+
+
+def by_layout(plan: ShardingPlan, statistics: Statistics) -> Placed:
+    """The runs of rows under each layout, over all tables."""
+    placed: Placed = {}
+    for table, table_plan in zip(statistics.tables, plan.tables, strict=True):
+        for segment in table_plan.segments:
+            run = run_of(table, segment.start, segment.stop)
+            placed.setdefault(segment.layout, []).append((table, segment, run))
+    return placed
+
+
+def _exchanges(placed: Placed, topology: Topology, execution: Execution) -> dict[tuple[str, Tier], Exchange]:
+    exchanges: dict[tuple[str, Tier], Exchange] = {}
+    for layout, runs in placed.items():
+        if layout.tier is Tier.REPLICATED:
+            continue
+        geometry = Geometry(layout, topology)
+        asked = _asked(layout, runs, topology, execution)
+        for step in STEPS:
+            own = exchange(step, asked, geometry)
+            known = exchanges.get((step, layout.tier))
+            exchanges[step, layout.tier] = own if known is None else known + own
+    return exchanges
+
+
+def _asked(
+    layout: Layout, runs: list[tuple[TableStatistics, Segment, Run]], topology: Topology, execution: Execution
+) -> Asked:
+    """What a rank asks of a layout, and an island of every size if ranks pool what they ask."""
+    fan_out = max(len(owners) for owners in layout.copies) if layout.split == "columns" else 1
+    once = execution.dedup != "none"
+    straight = [(table, distinct_rows(run, table) if once else lookups(run, table)) for table, _, run in runs]
+    pooled = {}
+    if execution.dedup == "island" and layout.tier is not Tier.ISLAND:
+        for size in sorted(set(topology.island_sizes)):
+            rows = [(table, distinct_rows(run, table, ranks=size)) for table, _, run in runs]
+            pooled[size] = _bytes_by_step(rows, fan_out, execution)
+    return Asked(_bytes_by_step(straight, fan_out, execution), pooled)
+
+
+def _bytes_by_step(
+    asked: list[tuple[TableStatistics, float]], fan_out: int, execution: Execution
+) -> dict[str, float]:
+    """Bytes of the rows that are asked for; every owner of some columns gets each id."""
+    return {
+        "ids": sum(rows * ID_BYTES * fan_out for _, rows in asked),
+        "embeddings": sum(rows * table.row_bytes for table, rows in asked),
+        "gradients": sum(rows * gradient_row_bytes(table, execution) for table, rows in asked),
+    }
+
+
+def gradient_row_bytes(table: TableStatistics, execution: Execution) -> int:
+    """The gradient of one row."""
+    return table.dim * execution.gradient_element_bytes(table.element_bytes)
+
+
+def synchronised_row_bytes(table: TableStatistics, tier: Tier, execution: Execution) -> int:
+    """What copies exchange of one row: its gradient; groups its weights and optimizer state."""
+    if tier is Tier.GROUP:
+        return row_memory_bytes(table, execution.optimizer)
+    return gradient_row_bytes(table, execution)
+
+
+def _copied(
+    layout: Layout, runs: list[tuple[TableStatistics, Segment, Run]], topology: Topology, execution: Execution
+) -> Copied:
+    def row_bytes(table: TableStatistics) -> int:
+        return synchronised_row_bytes(table, layout.tier, execution)
+
+    whole = sum((segment.stop - segment.start) * row_bytes(table) for table, segment, _ in runs)
+    touched = {}
+    if execution.sync == "sparse" and len(layout.copies) > 1:
+        for ranks in sorted({1, *topology.island_sizes, *Counter(layout.copy_of).values()}):
+            touched[ranks] = sum(
+                distinct_rows(run, table, ranks=ranks * execution.sync_every) * (ID_BYTES + row_bytes(table))
+                for table, _, run in runs
+            )
+    return Copied(whole, touched)
+
+
+def _phase(tier: Tier, moved: Exchange, topology: Topology, execution: Execution) -> PhasePrediction:
+    parts = [part for call in moved.calls for part in stages(call, topology, execution)]
+    return _prediction(moved.step, tier, [SyncStage(part) for part in parts], topology)
+
+
+def _sync_phase(
+    tier: Tier, parts: tuple[SyncStage, ...], topology: Topology, execution: Execution
+) -> PhasePrediction:
+    return _prediction("replica_sync", tier, list(parts), topology, share=1.0 / execution.sync_every)
+
+
+def _prediction(
+    step: str, tier: Tier, parts: list[SyncStage], topology: Topology, *, share: float = 1.0
+) -> PhasePrediction:
+    start_s = sum(startup_s(part.loads, topology, steps=part.steps) for part in parts)
+    return PhasePrediction(
+        step=step,
+        tier=tier,
+        time_s=share * (start_s + sum(part.bytes_s(topology) for part in parts)),
+        nic_s=share * sum(part.loads.nic_s(topology) for part in parts),
+        scale_up_s=share * sum(part.loads.up_s(topology) for part in parts),
+        startup_s=share * start_s,
+        inter_island_bytes=share * sum(float(part.loads.nic_out.sum()) for part in parts),
+        intra_island_bytes=share * sum(float(part.loads.up_out.sum()) for part in parts),
+    )
+
+
+def _step_s(
+    phases: list[PhasePrediction], moved: dict[Tier, Exchange], topology: Topology, execution: Execution
+) -> float:
+    """Tiers one after another, or at once: as long as the slowest, and as all their bytes need of a port."""
+    if execution.tiers == "serial":
+        return sum(phase.time_s for phase in phases)
+    together = Loads.none(topology.world_size)
+    for own in moved.values():
+        for call in own.calls:
+            for part in stages(call, topology, execution):
+                together += part
+    return max([bytes_s(together, topology), *(phase.time_s for phase in phases)])

@@ -1,0 +1,110 @@
+"""Which owner of a copy answers a lookup: the shares of its owners, hot rows one by one.
+
+Theory of operation. A run of rows [start, stop) is laid out by position: a row's position inside the run comes
+from the table's shuffle of ids (or is its rank of popularity, in a table sorted by heat), and an owner holds a
+block of ceil(rows / owners) positions. Every copy of a run has the same positions, so copies cut alike share
+their luck.
+
+    heads   the hottest rows, one by one: each goes to the owner of its position, so that a very hot row loads
+            one owner, as it does in a cluster. A table of no more rows than `heads` is exact row by row
+    tail    blocks of equally popular rows. In a shuffled table they spread over the positions that the heads
+            left free, each owner getting its expected part; in a sorted table they are cut at the owners' ends
+
+Left out: the luck of tail rows. A tail row is colder than any head, so what an owner gets above or below its
+part is small against the heads' luck.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from simulator.arrays import BoolArray, FloatArray, IntArray
+from simulator.sharding.layouts import shard_bounds
+from simulator.traffic.occupancy import Occupancy
+from simulator.workload.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class Owners:
+    """How the lookups of one run divide over the owners of one copy of it.
+
+    Pieces are equally popular rows that belong to one owner; blocks are equally popular rows of which every
+    owner has its part. The share of either is of the run's lookups, all its rows together.
+    """
+
+    rows: IntArray  # [owners] rows that each holds
+    shares: FloatArray  # [owners] of the run's lookups; sums to 1
+    piece_owner: IntArray  # [pieces] ascending
+    piece_rows: IntArray  # [pieces]
+    piece_shares: FloatArray  # [pieces]
+    block_rows: IntArray  # [blocks]
+    block_shares: FloatArray  # [blocks]
+    block_parts: FloatArray  # [owners] the part of every block that each owner has; sums to 1
+
+    @cached_property
+    def occupancy(self) -> Occupancy:
+        """How many distinct rows so many lookups of each owner hit."""
+        owned_share = np.where(self.shares > 0, self.shares, 1.0)
+        return Occupancy(
+            piece_owner=self.piece_owner,
+            piece_rows=self.piece_rows,
+            piece_chance=self.piece_shares / self.piece_rows / owned_share[self.piece_owner],
+            block_rows=self.block_parts[:, None] * self.block_rows,
+            block_chance=self.block_shares / self.block_rows / owned_share[:, None],
+        )
+
+
+def owners_of(table: Table, start: int, stop: int, owners: int, *, heads: int, seed: int) -> Owners:
+    """The shares of `owners` owners in the rows [start, stop) of a table, the hottest `heads` one by one.
+
+    Costs O(heads + blocks + owners), however many rows there are.
+    """
+    bounds = shard_bounds(stop - start, owners)
+    edges = _edges(table, start, stop, heads)
+    if table.order == "sorted":
+        edges = np.union1d(edges, start + bounds[start + bounds <= edges[-1]])
+    shares = table.replayed_popularity.share_between(edges[:-1], edges[1:])
+    owned = (np.diff(edges) == 1) | (table.order == "sorted")
+    piece_owner = _owner_of(table, edges[:-1][owned], start, stop, int(bounds[1]), seed)
+    return _divide(np.diff(bounds), np.diff(edges), shares, owned, piece_owner)
+
+
+def _edges(table: Table, start: int, stop: int, heads: int) -> IntArray:
+    """Edges of the popularity's blocks inside the run, which its untouched rows may outlast."""
+    popularity = table.replayed_popularity
+    end = max(min(stop, popularity.rows), start)
+    edges = popularity.blocks(heads).edges
+    inside = edges[(edges > start) & (edges < end)]
+    return np.concatenate([[start], inside, [end][: end - start]]).astype(np.int64)
+
+
+def _owner_of(table: Table, rows: IntArray, start: int, stop: int, block: int, seed: int) -> IntArray:
+    if not len(rows):
+        return rows
+    return table.positions(rows, start=start, stop=stop, seed=seed) // block
+
+
+def _divide(
+    rows: IntArray, widths: IntArray, shares: FloatArray, owned: BoolArray, piece_owner: IntArray
+) -> Owners:
+    """Give each owner its pieces, and of the blocks the part that its free rows are of all free rows."""
+    shares = shares / (shares.sum() or 1.0)
+    by_owner = np.argsort(piece_owner, kind="stable")
+    piece_owner, piece_rows = piece_owner[by_owner], widths[owned][by_owner]
+    piece_shares = shares[owned][by_owner]
+    free = rows - np.bincount(piece_owner, piece_rows, len(rows)).astype(np.int64)
+    parts = free / max(int(free.sum()), 1)
+    weights = np.bincount(piece_owner, piece_shares, len(rows)) + parts * shares[~owned].sum()
+    if not weights.sum() > 0.0:
+        weights = rows.astype(np.float64)  # never looked up: as good as uniform
+    return Owners(
+        rows=rows,
+        shares=weights / weights.sum(),
+        piece_owner=piece_owner,
+        piece_rows=piece_rows,
+        piece_shares=piece_shares,
+        block_rows=widths[~owned],
+        block_shares=shares[~owned],
+        block_parts=parts,
+    )

@@ -6,6 +6,7 @@ Arithmetic is exact until the last step, so `400 Gbit/s` is `50 GB/s` to the bit
 
 import math
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from typing import NoReturn
 
@@ -24,7 +25,8 @@ _INFINITE = re.compile(r"[-+]?\.?(inf|infinity|nan)\b", re.IGNORECASE)
 _GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
 _SIZE_UNIT = re.compile(r"(?P<prefix>[kKMGTP]?|[KMGTP]i)(?P<base>B|bytes?|b|bits?)")
 _MOST_CHARACTERS = 60
-_LARGEST_EXPONENT = 30
+_LARGEST_EXPONENT = 330  # every float has a spelling
+_LONGEST_SPELLED = 1e6
 
 _BANDWIDTH_EXAMPLES = "'{0} Gbit/s' or '{0} GB/s'"
 _BYTES_EXAMPLES = "'{0} GB' or '{0} GiB'"
@@ -79,6 +81,21 @@ def parse_ratio(value: object) -> float:
     return float(numbers[0] / numbers[1]) if colon else float(numbers[0])
 
 
+def spell_bytes(size_bytes: int) -> str:
+    """An exact spelling that `parse_bytes` reads back, in the largest unit that is short."""
+    return _spelled(size_bytes, parse_bytes, ("TB", "GB", "GiB", "MB", "MiB"), "B")
+
+
+def spell_bandwidth(rate_bytes_per_s: float) -> str:
+    """An exact spelling that `parse_bandwidth` reads back, in the largest unit that is short."""
+    return _spelled(rate_bytes_per_s, parse_bandwidth, ("TB/s", "GB/s", "MB/s"), "B/s")
+
+
+def spell_duration(time_s: float) -> str:
+    """An exact spelling that `parse_duration` reads back, in the largest unit that is short."""
+    return _spelled(time_s, parse_duration, ("s", "ms", "us", "ns"), "s")
+
+
 def format_bytes(size_bytes: float) -> str:
     """For people: three significant digits, '6.4 GB'."""
     return _scaled(size_bytes, "B")
@@ -99,6 +116,15 @@ def format_duration(time_s: float) -> str:
         if abs(time_s) * scale >= 0.9995:
             return f"{_three_digits(time_s * scale)} {unit}"
     return f"{_three_digits(time_s * 1e9)} ns"
+
+
+def _spelled(number: float, parse: Callable[..., float], units: tuple[str, ...], base: str) -> str:
+    for unit in units:
+        in_unit = number / parse(f"1 {unit}")
+        text = f"{in_unit:.9g} {unit}"
+        if 1 <= abs(in_unit) < _LONGEST_SPELLED and parse(text) == number:
+            return text
+    return f"{number!r} {base}"
 
 
 def _split(value: object, examples: str) -> tuple[Fraction, str]:
@@ -181,7 +207,7 @@ def _check_sign(number: Fraction, value: object, *, allow_zero: bool) -> None:
 def _scaled(number: float, unit: str) -> str:
     if not math.isfinite(number):
         return "n/a"
-    for prefix, scale in (("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+    for prefix, scale in (("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if abs(number) >= 0.9995 * scale:
             return f"{_three_digits(number / scale)} {prefix}{unit}"
     return f"{_three_digits(number)} {unit}"

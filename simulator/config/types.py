@@ -10,9 +10,17 @@ from collections.abc import Callable
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
-from simulator.units import parse_bandwidth, parse_bytes, parse_duration, parse_ratio
+from simulator.units import (
+    parse_bandwidth,
+    parse_bytes,
+    parse_duration,
+    parse_ratio,
+    spell_bandwidth,
+    spell_bytes,
+    spell_duration,
+)
 
 _GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+")
 _LARGEST_COUNT = 2**62
@@ -42,8 +50,15 @@ def parse_number(value: object) -> float:
     return float(value)
 
 
-def _quantity(parse: Callable[..., Any], example: str, json_type: str = "string") -> tuple[Any, Any]:
-    return BeforeValidator(parse), WithJsonSchema({"type": json_type, "examples": [example]})
+def _quantity(
+    parse: Callable[..., float], spell: Callable[..., str], example: str, *, allow_zero: bool = False
+) -> tuple[Any, ...]:
+    """Reads a text with a unit; `model_dump(mode="json")` writes one that reads back to the same number."""
+    return (
+        BeforeValidator(partial(parse, allow_zero=allow_zero)),
+        PlainSerializer(spell, return_type=str, when_used="json-unless-none"),
+        WithJsonSchema({"type": "string", "examples": [example]}, mode="validation"),
+    )
 
 
 def _bounded(lowest: float, *, above: bool = False, highest: float = math.inf) -> Callable[[float], float]:
@@ -76,11 +91,11 @@ def _number(lowest: float, *, above: bool = False, highest: float = math.inf) ->
     return BeforeValidator(parse), WithJsonSchema(schema)
 
 
-Bytes = Annotated[int, *_quantity(parse_bytes, "80 GB")]
-BytesOrZero = Annotated[int, *_quantity(partial(parse_bytes, allow_zero=True), "0 B")]
-Bandwidth = Annotated[float, *_quantity(parse_bandwidth, "400 Gbit/s")]
-Duration = Annotated[float, *_quantity(partial(parse_duration, allow_zero=True), "1.5 us")]
-PositiveDuration = Annotated[float, *_quantity(parse_duration, "1.5 us")]
+Bytes = Annotated[int, *_quantity(parse_bytes, spell_bytes, "80 GB")]
+BytesOrZero = Annotated[int, *_quantity(parse_bytes, spell_bytes, "0 B", allow_zero=True)]
+Bandwidth = Annotated[float, *_quantity(parse_bandwidth, spell_bandwidth, "400 Gbit/s")]
+Duration = Annotated[float, *_quantity(parse_duration, spell_duration, "1.5 us", allow_zero=True)]
+PositiveDuration = Annotated[float, *_quantity(parse_duration, spell_duration, "1.5 us")]
 Ratio = Annotated[
     float, BeforeValidator(parse_ratio), WithJsonSchema({"type": ["string", "number"], "examples": ["7:1"]})
 ]

@@ -4,6 +4,8 @@ Resources are numbered in blocks: scale-up egress of every rank, scale-up ingres
 NIC port, ingress of every NIC port, the fabric's links.
 """
 
+from typing import Any
+
 import numpy as np
 
 from simulator.arrays import FloatArray
@@ -15,6 +17,7 @@ from simulator.topology.perturb import capacity_changes, compute_factor, late_s
 from simulator.topology.routing import PairRouter, TierFigures
 from simulator.topology.spec import ScaleOutSpec, ScaleUpSpec, StartupSpec, TopologySpec
 from simulator.topology.topology import ResourceKind, Resources, Startup, Topology
+from simulator.units import spell_bandwidth, spell_duration
 
 
 def build_topology(spec: TopologySpec) -> Topology:
@@ -60,19 +63,17 @@ def uniform_topology(
     latency_s: float = 0.0,
 ) -> Topology:
     """The pure model: equal islands on a non-blocking fabric, no start-up, caps or gaps, efficiency 1."""
-    return build_topology(
-        TopologySpec(
-            name="uniform",
-            islands=islands,
-            gpus_per_island=gpus_per_island,
-            scale_up=ScaleUpSpec(bandwidth=f"{scale_up_bytes_per_s!r} B/s", latency=f"{latency_s!r} s"),
-            scale_out=ScaleOutSpec(
-                nics_per_island=nics_per_island,
-                nic_bandwidth=f"{nic_bytes_per_s!r} B/s",
-                latency=f"{latency_s!r} s",
-            ),
-        )
-    )
+    latency = spell_duration(latency_s)
+    spec: dict[str, Any] = {
+        "name": "uniform",
+        "islands": islands,
+        "gpus_per_island": gpus_per_island,
+        "scale_up": {"bandwidth": spell_bandwidth(scale_up_bytes_per_s), "latency": latency},
+        "scale_out": {"nic_bandwidth": spell_bandwidth(nic_bytes_per_s), "latency": latency},
+    }
+    if nics_per_island is not None:
+        spec["scale_out"]["nics_per_island"] = nics_per_island
+    return build_topology(TopologySpec.model_validate(spec))
 
 
 def _number_ports(members: Members, *, has_scale_up: bool) -> Ports:

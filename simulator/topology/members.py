@@ -61,16 +61,16 @@ def island_gpu_to_nic(spec: TopologySpec, island: int) -> tuple[tuple[int, ...],
 
 def members_of(spec: TopologySpec) -> Members:
     """Membership as a checked spec describes it."""
-    sizes = np.asarray(spec.island_sizes)
-    island_of = np.repeat(np.arange(len(sizes)), sizes)
-    starts = np.cumsum(sizes) - sizes
-    local_index = np.arange(int(sizes.sum())) - starts[island_of]
+    sizes = np.asarray(spec.island_sizes, np.int32)
+    island_of = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    starts = np.cumsum(sizes, dtype=np.int32) - sizes
+    local_index = np.arange(int(sizes.sum()), dtype=np.int32) - starts[island_of]
     port_of, port_nics, port_island, port_rail = _ports(spec)
     return Members(
         island_sizes=spec.island_sizes,
-        island_of=island_of.astype(np.int32),
-        local_index=local_index.astype(np.int32),
-        host_of=_hosts(spec, island_of, local_index).astype(np.int32),
+        island_of=island_of,
+        local_index=local_index,
+        host_of=_hosts(spec, island_of, local_index),
         port_of=np.asarray(port_of, np.int32),
         port_nics=tuple(port_nics),
         port_island=np.asarray(port_island, np.int32),
@@ -109,6 +109,6 @@ def _hosts(spec: TopologySpec, island_of: IndexArray, local_index: IndexArray) -
     if spec.gpus_per_host is None:
         return island_of
     if spec.gpus_per_host > max(spec.island_sizes):
-        return np.arange(len(island_of)) // spec.gpus_per_host
+        return np.arange(len(island_of), dtype=np.int32) // np.int32(spec.gpus_per_host)
     first_of_host = local_index % spec.gpus_per_host == 0
-    return np.cumsum(first_of_host) - 1
+    return np.cumsum(first_of_host, dtype=np.int32) - np.int32(1)

@@ -29,7 +29,9 @@ class Parts:
     def capacities(self, resource_count: int) -> FloatArray:
         """Effective capacity [resources] in bytes per second."""
         used = self.resource >= 0
-        return np.bincount(self.resource[used], weights=self.bytes_per_s[used], minlength=resource_count)
+        capacities = np.zeros(resource_count)
+        np.add.at(capacities, self.resource[used], self.bytes_per_s[used])
+        return capacities
 
 
 class Targets:
@@ -107,16 +109,15 @@ def _resources(spec: TopologySpec, members: Members, links: Links) -> IndexArray
 
 def _rates(spec: TopologySpec, members: Members, links: Links, names: tuple[str, ...]) -> FloatArray:
     up, out = spec.scale_up, spec.scale_out
-    blocks, efficiencies = [], []
-    if up is not None:
-        blocks.append(np.full(2 * members.world_size, up.bandwidth))
-        efficiencies.append(np.full(2 * members.world_size, up.efficiency))
-    if out is not None:
-        blocks += [np.full(2 * members.nic_count, out.nic_bandwidth), links.bytes_per_s]
-        efficiencies.append(np.full(2 * members.nic_count + len(links.names), out.efficiency))
-    rates = np.concatenate((np.empty(0), *blocks))
+    counts = (2 * members.world_size if up is not None else 0, 2 * members.nic_count, len(links.names))
+    rates = np.empty(len(names))
+    rates[: counts[0]] = up.bandwidth if up is not None else 0
+    rates[counts[0] : counts[0] + counts[1]] = out.nic_bandwidth if out is not None else 0
+    rates[counts[0] + counts[1] :] = links.bytes_per_s
     _override(rates, spec, names, members.world_size)
-    return rates * np.concatenate((np.empty(0), *efficiencies))
+    rates[: counts[0]] *= up.efficiency if up is not None else 1
+    rates[counts[0] :] *= out.efficiency if out is not None else 1
+    return rates
 
 
 def _override(rates: FloatArray, spec: TopologySpec, names: tuple[str, ...], world_size: int) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.arrays import BoolArray, FloatArray, IndexArray
+from simulator.arrays import BoolArray, FloatArray, IndexArray, IntArray
 from simulator.topology.fabrics.fabric import Fabric, Ports
 from simulator.topology.topology import Routes
 
@@ -60,7 +60,7 @@ class PairRouter:
         self._write_between(sources, destinations, np.flatnonzero(~within), result, chunk)
 
     def _write_inside(
-        self, sources: IndexArray, destinations: IndexArray, rows: IndexArray, result: Routes, chunk: slice
+        self, sources: IndexArray, destinations: IndexArray, rows: IntArray, result: Routes, chunk: slice
     ) -> None:
         if not len(rows):
             return
@@ -72,7 +72,7 @@ class PairRouter:
         result.overhead_bytes[chunk][rows] = self.inside.message_gap_s * self._tightest(hops[rows, :2])
 
     def _write_between(
-        self, sources: IndexArray, destinations: IndexArray, rows: IndexArray, result: Routes, chunk: slice
+        self, sources: IndexArray, destinations: IndexArray, rows: IntArray, result: Routes, chunk: slice
     ) -> None:
         if not len(rows):
             return
@@ -92,4 +92,5 @@ class PairRouter:
 
     def _tightest(self, path: IndexArray) -> FloatArray:
         """The least capacity of the ports on each path."""
-        return np.where(path >= 0, self.port_bytes_per_s[path], np.inf).min(axis=1)
+        tightest: FloatArray = np.where(path >= 0, self.port_bytes_per_s[path], np.inf).min(axis=1)
+        return tightest

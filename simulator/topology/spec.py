@@ -2,14 +2,14 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
+from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema, model_validator
 
+from simulator.config.errors import refuse
 from simulator.config.model import StrictModel
 from simulator.config.types import (
     Bandwidth,
     Bytes,
     Duration,
-    NonNegative,
     Positive,
     PositiveCount,
     PositiveShare,
@@ -135,7 +135,8 @@ class ScaleOutSpec(StrictModel):
     """What joins the islands."""
 
     nics_per_island: IslandList | None = Field(
-        None, description="NICs of an island, or a list, one an island; default: one for each GPU"
+        None,
+        description="NICs of an island, or a list, one an island; default: those in gpu_to_nic, or one a GPU",
     )
     nic_bandwidth: Bandwidth = Field(description="rate of one NIC, one direction; required")
     gpu_to_nic: NicList | None = Field(
@@ -244,6 +245,14 @@ class TopologySpec(StrictModel):
         (), description="late or slow ranks, slow or failing links; default none"
     )
 
+    @model_validator(mode="after")
+    def _makes_sense(self) -> "TopologySpec":
+        from simulator.topology.check import findings
+
+        if found := findings(self):
+            refuse(found)
+        return self
+
     @property
     def island_sizes(self) -> tuple[int, ...]:
         """Ranks of each island."""
@@ -254,9 +263,12 @@ class TopologySpec(StrictModel):
 
     @property
     def nic_counts(self) -> tuple[int, ...]:
-        """NICs of each island."""
-        sizes = self.island_sizes
-        if self.scale_out is None or self.scale_out.nics_per_island is None:
-            return sizes
-        nics = self.scale_out.nics_per_island
-        return nics if isinstance(nics, tuple) else (nics,) * len(sizes)
+        """NICs of each island: as given, or what an explicit map names, or one for each GPU."""
+        sizes, out = self.island_sizes, self.scale_out
+        if out is not None and out.nics_per_island is not None:
+            nics = out.nics_per_island
+            return nics if isinstance(nics, tuple) else (nics,) * len(sizes)
+        if out is not None and out.gpu_to_nic is not None:
+            named = out.gpu_to_nic
+            return tuple(1 + max(nic for entry in named[:size] for nic in entry) for size in sizes)
+        return sizes

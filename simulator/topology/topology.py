@@ -7,7 +7,7 @@ A `Topology` is frozen; `with_` makes a changed copy. It knows no policy and own
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -108,3 +108,12 @@ class Topology:
     def routes(self, sources: ArrayLike, destinations: ArrayLike) -> Routes:
         """Routes of the pairs (sources[k], destinations[k]), which must be ranks and differ."""
         return self.router.routes(np.asarray(sources, np.int32), np.asarray(destinations, np.int32))
+
+    def with_(self, **changes: Any) -> "Topology":
+        """A changed copy, for what-if studies: `with_(nic_bandwidth="400 Gbit/s", islands=32)`. Keys are those of
+        the topology file, with their path where a name is ambiguous: `with_(**{"scale_up.latency": "2 us"})` or
+        `with_(scale_up__latency="2 us")`. Raises ConfigError (a UserError) for what a file would be refused for."""
+        from simulator.topology.build import build_topology
+        from simulator.topology.edit import edited_spec
+
+        return build_topology(edited_spec(self.spec, changes))

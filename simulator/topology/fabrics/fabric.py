@@ -1,11 +1,11 @@
 """What every fabric can do, and the ports that its paths begin and end with."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from simulator.arrays import FloatArray, IndexArray
-from simulator.topology.members import Members
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,9 @@ class Links:
     bytes_per_s: FloatArray  # [links] nominal: before efficiency
 
 
+NO_LINKS = Links((), np.empty(0))
+
+
 class Fabric(Protocol):
     """Paths between islands. Built from a spec; knows no capacity but its links' nominal one."""
 
@@ -45,6 +48,3 @@ class Fabric(Protocol):
 
     def share_bytes_per_s(self, link_bytes_per_s: FloatArray) -> FloatArray:
         """What the links leave each rank [world_size] when every rank sends alike to all ranks of other islands."""
-
-
-Build = Callable[[Members], Fabric]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.arrays import FloatArray, IndexArray
-from simulator.topology.fabrics.fabric import Links, Ports
+from simulator.topology.fabrics.fabric import NO_LINKS, Links, Ports
 
 
 @dataclass(frozen=True, eq=False)
@@ -13,7 +13,7 @@ class NonBlocking:
     """Full bisection bandwidth."""
 
     world_size: int
-    links: Links = Links((), np.empty(0))
+    links: Links = NO_LINKS
     most_hops: int = 2
 
     def fill(

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.arrays import FloatArray, IndexArray
-from simulator.topology.fabrics.fabric import Links, Ports
+from simulator.topology.fabrics.fabric import NO_LINKS, Links, Ports
 from simulator.topology.members import Members
 
 
 @dataclass(frozen=True, eq=False)
 class RailOnly:
-    """`mate[island, local]` is the rank through which flows to ranks of that local index leave or enter an island."""
+    """The places of ranks on rails."""
 
     island_of: IndexArray  # [world_size]
     rail_of: IndexArray  # [world_size]
@@ -27,7 +27,7 @@ class RailOnly:
     island_start: IndexArray  # [islands]
     island_size: IndexArray  # [islands]
     scale_up_latency_s: float
-    links: Links = Links((), np.empty(0))
+    links: Links = NO_LINKS
     most_hops: int = 4
 
     @classmethod

@@ -74,7 +74,7 @@ class Torus:
                 filled[rows] += 1
                 place[rows, axis] = (place[rows, axis] + way[rows]) % self.dims[axis]
         hops[np.arange(len(sources)), filled] = ports.nic_ingress[destinations]
-        return (filled - 1) * self.hop_latency_s
+        return np.multiply(filled - 1, self.hop_latency_s, dtype=np.float64)
 
     def share_bytes_per_s(self, link_bytes_per_s: FloatArray) -> FloatArray:
         """Mean hops along an axis of n are n/4 (n even) or (n - n/n^2)/4 (odd) over all pairs, own island included.
@@ -102,4 +102,5 @@ class Torus:
 
     def _islands(self, place: IndexArray) -> IndexArray:
         strides = np.cumprod((1, *self.dims[:-1])).astype(np.int32)
-        return (place * strides).sum(axis=1, dtype=np.int32)
+        islands: IndexArray = (place * strides).sum(axis=1, dtype=np.int32)
+        return islands

@@ -1,0 +1,66 @@
+"""Byte matrices of an all-to-all: even ones, and those in the form that nccl-tests' alltoallv_perf reads."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from simulator.arrays import IntArray
+from simulator.collectives.pairs import spread
+from simulator.errors import UserError
+from simulator.topology.topology import Topology
+
+_WHOLE_NUMBERS = re.compile(r"[0-9\s]+")
+_LARGEST = np.iinfo(np.int64).max
+
+
+def even_matrix(topology: Topology, bytes_per_rank: int) -> IntArray:
+    """[world_size, world_size] int64: each rank sends `bytes_per_rank`, its own share included, evenly to all.
+
+    This is the size column of nccl-tests. Where it doesn't divide, pairs differ by 1 byte, every row and column
+    sums to `bytes_per_rank`, and with islands of equal size what a rank sends to other islands is the whole
+    number next to the exact share.
+    """
+    size = topology.island_sizes[0] if len(set(topology.island_sizes)) == 1 else topology.world_size
+    islands = topology.world_size // size
+    by_offset = spread(spread(bytes_per_rank, islands), size)
+    island, local = np.divmod(np.arange(topology.world_size), size)
+    matrix: IntArray = by_offset[(island - island[:, None]) % islands, (local - local[:, None]) % size]
+    return matrix
+
+
+def read_matrix(path: Path, world_size: int) -> IntArray:
+    """[world_size, world_size] int64 from whitespace-separated whole numbers, entry [i][j] = bytes from i to j.
+
+    Empty lines are skipped. UserError with file and line for anything else than world_size lines of world_size
+    whole numbers.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not readable as a matrix: {error}") from error
+    rows = [
+        _row(line, f"{path}:{number}", world_size)
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
+    if len(rows) != world_size:
+        raise UserError(f"{path}: {len(rows)} rows, the topology has {world_size} ranks, one row for each")
+    return np.array(rows, dtype=np.int64)
+
+
+def _row(line: str, where: str, world_size: int) -> list[int]:
+    tokens = line.split()
+    if not _WHOLE_NUMBERS.fullmatch(line):
+        wrong = next(token for token in tokens if not _WHOLE_NUMBERS.fullmatch(token))
+        raise UserError(
+            f"{where}: {wrong!r} is not a number of bytes, whole numbers of 0 and more are allowed"
+        )
+    if len(tokens) != world_size:
+        raise UserError(
+            f"{where}: {len(tokens)} entries, the topology has {world_size} ranks, one entry for each"
+        )
+    row = [int(token) for token in tokens]
+    if max(row) > _LARGEST:
+        raise UserError(f"{where}: {max(row)} bytes, at most {_LARGEST} are allowed")
+    return row

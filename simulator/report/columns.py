@@ -1,4 +1,4 @@
-"""The columns of a comparison: which figure of `summary.json` each shows, and how. Text and HTML tables share them."""
+"""The columns of a comparison: which figure of `summary.json` each shows, and how. All tables share them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ COLUMNS = (POLICY, *TRAFFIC, *TIME)
 
 
 class Units:
-    """The unit of each kind of quantity in one comparison, so that its columns can be read against each other."""
+    """The unit of each kind of quantity in a comparison: columns of one kind can be compared."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._scales: dict[Kind, Scale] = {
@@ -94,6 +94,10 @@ class Units:
     def unit(self, column: Column) -> str:
         """The unit of a column's values; empty for shares, factors and text."""
         return self._scales[column.kind].unit if column.kind in self._scales else ""
+
+    def number(self, column: Column, value: float) -> str:
+        """A value of a traffic, memory or time column as people read it, without its unit."""
+        return self._scales[column.kind].text(value)
 
     def text(self, column: Column, row: Row) -> str:
         """One value as people read it, without its unit."""

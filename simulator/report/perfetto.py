@@ -1,9 +1,9 @@
 """A timeline as Chrome-trace JSON, which ui.perfetto.dev opens.
 
-One process a rank, one thread (track) a stream. An operation is a slice from the rank's arrival to its end; where
-the rank had to wait, its children are `wait` and then `transfer` (or `work`). Perfetto demands that slices on a track
-nest. A stream runs one operation after another, so they do as long as rounding does not make neighbours overlap:
-every instant is first rounded to whole nanoseconds, and only then written in microseconds.
+One process a rank, one thread (track) a stream. An operation is a slice from the rank's arrival to its end;
+where the rank had to wait, its children are `wait` and then `transfer` (or `work`). Perfetto demands that
+slices on a track nest. A stream runs one operation after another, so they do as long as rounding makes no
+neighbours overlap: every instant is first rounded to whole nanoseconds, then written in microseconds.
 
 Format: "Trace Event Format" (Chromium project), phases X (complete slice) and M (names).
 """
@@ -73,7 +73,7 @@ def shown_ranks(timeline: Timeline, max_ranks: int | None) -> tuple[int, ...]:
 
 
 def track_numbers(program: Program) -> dict[str, int]:
-    """Every stream's thread id, in the order of display. None equals a process id, which would make it "main"."""
+    """Every stream's thread id, in the order of display. None equals a process id: that would be "main"."""
     used = {operation.stream for operation in program.operations}
     streams = (*(name for name in STREAM_ORDER if name in used), *sorted(used.difference(STREAM_ORDER)))
     return {stream: program.world_size + place for place, stream in enumerate(streams)}

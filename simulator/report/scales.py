@@ -1,4 +1,4 @@
-"""How quantities are written for people: one unit for a column or an axis, enough digits, "n/a" for nothing."""
+"""How quantities are written for people: one unit for a column or an axis, enough digits, "n/a" for none."""
 
 import math
 from collections.abc import Iterable
@@ -33,23 +33,24 @@ class Scale:
 
 
 def byte_scale(values: Iterable[float | None]) -> Scale:
-    """The decimal unit (GB = 1e9 bytes) in which the largest value is at least 1."""
-    return _fitting(values, BYTE_UNITS, whole_unit="B")
+    """The decimal unit (GB = 1e9 bytes) in which the largest value is at least 1; single bytes stay whole."""
+    scale = _fitting(values, BYTE_UNITS)
+    return Scale("B", 1.0, 0) if scale.unit == "B" else scale
 
 
 def time_scale(values: Iterable[float | None]) -> Scale:
-    """The unit of time in which the largest value is at least 1."""
-    return _fitting(values, TIME_UNITS, whole_unit="")
+    """The unit of time in which the largest value is at least 1; seconds when all are 0."""
+    return _fitting(values, TIME_UNITS)
 
 
 def bytes_text(value: float | None) -> str:
-    """One byte count in the unit that fits it."""
-    return byte_scale([value]).with_unit(value)
+    """One byte count in the unit that fits it, with three digits."""
+    return _short(value, byte_scale([value]))
 
 
 def time_text(value: float | None) -> str:
-    """One time in the unit that fits it."""
-    return time_scale([value]).with_unit(value)
+    """One time in the unit that fits it, with three digits."""
+    return _short(value, time_scale([value]))
 
 
 def share_text(value: float | None) -> str:
@@ -66,16 +67,16 @@ def factor_text(value: float | None) -> str:
     return f"{value:.2f}x" if abs(value) < 99.995 else f"{value:,.0f}x"
 
 
-def _fitting(
-    values: Iterable[float | None], units: tuple[tuple[str, float], ...], *, whole_unit: str
-) -> Scale:
+def _fitting(values: Iterable[float | None], units: tuple[tuple[str, float], ...]) -> Scale:
     largest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
-    unit, size = next(((unit, size) for unit, size in units if largest >= size), units[-1])
     if largest == 0:
-        unit, size = units[-1] if whole_unit else units[0]
-        return Scale(unit, size, 0)
-    if unit == whole_unit:
-        return Scale(unit, size, 0)
-    return Scale(
-        unit, size, max(0, 3 - int(math.log10(max(largest / size, 1.0)))) if largest < 1e4 * size else 0
-    )
+        return Scale(next(unit for unit, size in units if size == 1), 1.0, 0)
+    unit, size = next((each for each in units if largest >= each[1]), units[-1])
+    whole_digits = len(str(int(largest / size)))
+    return Scale(unit, size, max(0, 4 - whole_digits))
+
+
+def _short(value: float | None, scale: Scale) -> str:
+    if value is None or math.isnan(value):
+        return MISSING
+    return f"{value / scale.size:,.{max(0, scale.decimals - 1)}f} {scale.unit}"

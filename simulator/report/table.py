@@ -62,7 +62,7 @@ def _table(summary: Mapping[str, Any], title: str, columns: Sequence[Column]) ->
         table.add_column(heading, justify="left" if words else "right", no_wrap=not words, overflow="fold")
     if columns[-1].key == "bottleneck":
         longest = max(len(units.text(columns[-1], row)) for row in rows)
-        table.columns[-1].min_width = min(longest, WIDEST_BOTTLENECK)
+        table.columns[-1].min_width = min(longest, WIDEST_BOTTLENECK) + 1
     for row in rows:
         mark = f" {BASELINE_MARK}" if row["policy"] == summary["baseline"] else ""
         cells = [units.text(column, row) for column in columns]

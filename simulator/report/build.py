@@ -1,0 +1,29 @@
+"""Draws the report of a results folder. It reads the folder's files alone, so it can be drawn again at any time."""
+
+from pathlib import Path
+
+from simulator.errors import UserError
+from simulator.report.folder import read_results
+
+PLOTS = "plots"
+PAGE = "report.html"
+
+
+def build_report(folder: Path) -> None:
+    """Write `plots/*.png`, `plots/*.svg` and `report.html` into a results folder.
+
+    The same files give the same bytes. Raises UserError when one is missing or the folder cannot be written.
+    """
+    from simulator.report.page import page
+    from simulator.report.plots.catalogue import PLOTS as CATALOGUE
+    from simulator.report.plots.style import house_style, save
+
+    results = read_results(folder)
+    try:
+        (folder / PLOTS).mkdir(exist_ok=True)
+        with house_style():
+            for plot in CATALOGUE:
+                save(plot.draw(results), folder / PLOTS / plot.name)
+        (folder / PAGE).write_text(page(results, folder / PLOTS), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{folder}: the report cannot be written: {error.strerror}") from error

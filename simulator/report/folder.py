@@ -1,0 +1,145 @@
+"""A results folder read back: the tables and matrices that a report is drawn from, checked at the door."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simulator.arrays import IntArray
+from simulator.errors import UserError
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+TEXT_COLUMNS = ("policy", "table", "phase", "step", "tier", "bottleneck", "resource", "kind")
+TABLE_COLUMNS = {
+    "phases.csv": (
+        *(
+            "policy",
+            "iteration",
+            "phase",
+            "step",
+            "tier",
+            "bytes",
+            "inter_island_bytes",
+            "intra_island_bytes",
+        ),
+        *("mean_wait_s", "max_wait_s", "transfer_s", "bound_s", "bottleneck"),
+    ),
+    "links.csv": ("policy", "resource", "kind", "capacity_bytes_per_s", "bytes", "utilisation"),
+    "memory.csv": ("policy", "tier", "bytes"),
+    "tiers.csv": ("policy", "table", "tier", "start_row", "stop_row", "lookup_share"),
+    "popularity.csv": ("table", "rows", "cumulative_share"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """What a results folder says. Frames have the columns of `TABLE_COLUMNS`."""
+
+    folder: Path
+    summary: dict[str, Any]
+    manifest: dict[str, Any]
+    phases: "DataFrame"
+    links: "DataFrame"
+    memory: "DataFrame"
+    tiers: "DataFrame"
+    popularity: "DataFrame"
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """The labels, in the order of the experiment."""
+        return tuple(row["policy"] for row in self.summary["policies"])
+
+    @property
+    def baseline(self) -> str:
+        return str(self.summary["baseline"])
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """The effective topology, workload and experiment."""
+        return {part: self.manifest[part] for part in ("topology", "workload", "experiment")}
+
+    @property
+    def island_sizes(self) -> tuple[int, ...]:
+        """How many ranks each island has."""
+        return tuple(self.manifest["island_sizes"])
+
+    def matrix(self, policy: str, phase: str) -> IntArray | None:
+        """[world_size, world_size] bytes of the first iteration; None when the phase left no file."""
+        path = self.folder / matrix_name(self.policies, policy, phase)
+        return np.loadtxt(path, dtype=np.int64, ndmin=2) if path.exists() else None
+
+
+def read_results(folder: Path) -> Results:
+    """Read all but the matrices. Raises UserError for a file that is missing or lacks a column."""
+    frames = {name.removesuffix(".csv"): _read_table(folder / name) for name in TABLE_COLUMNS}
+    return Results(
+        folder,
+        summary=_read_json(folder / "summary.json"),
+        manifest=_read_json(folder / "manifest.json"),
+        **frames,
+    )
+
+
+def file_stems(labels: Sequence[str]) -> dict[str, str]:
+    """A part of a file name for each label: letters, digits, `.`, `_` and `-` stay, others become `-`.
+
+    Labels that would get the same name, whatever the case of letters, are numbered.
+    """
+    stems: dict[str, str] = {}
+    for label in labels:
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", label).strip("-.") or "policy"
+        taken = {stem.casefold() for stem in stems.values()}
+        candidates = (plain if number == 1 else f"{plain}-{number}" for number in range(1, len(labels) + 1))
+        stems[label] = next(each for each in candidates if each.casefold() not in taken)
+    return stems
+
+
+def matrix_name(labels: Sequence[str], policy: str, phase: str) -> str:
+    """The file of one policy's byte matrix of one phase."""
+    return f"traffic_{file_stems(labels)[policy]}_{phase}.txt"
+
+
+def trace_name(labels: Sequence[str], policy: str) -> str:
+    """The file of one policy's timeline."""
+    return f"trace_{file_stems(labels)[policy]}.json"
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}; a results folder holds it") from error
+    except ValueError as error:
+        raise UserError(f"{path}: is not JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: holds {type(content).__name__}; a results folder has an object there")
+    return content
+
+
+def _read_table(path: Path) -> "DataFrame":
+    import pandas as pd
+
+    texts = dict.fromkeys(TEXT_COLUMNS, str)
+    try:
+        frame = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=[""])
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}; a results folder holds it") from error
+    except pd.errors.EmptyDataError:
+        columns = TABLE_COLUMNS[path.name]  # a table without rows has no header line either
+        return pd.DataFrame({column: pd.Series(dtype=texts.get(column, float)) for column in columns})
+    except ValueError as error:
+        raise UserError(f"{path}: is not a table: {error}") from error
+    _require_columns(path, frame.columns)
+    return frame
+
+
+def _require_columns(path: Path, found: Iterable[str]) -> None:
+    missing = [column for column in TABLE_COLUMNS[path.name] if column not in set(found)]
+    if missing:
+        raise UserError(f"{path}: lacks the column(s) {', '.join(missing)}")

@@ -1,0 +1,1 @@
+"""One file a plot: a question, a function that draws its answer on given axes, and the finding in words."""

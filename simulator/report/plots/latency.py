@@ -1,0 +1,114 @@
+"""Communication time by step: transfer in the colour of its tier, waiting for others hatched."""
+
+from typing import TYPE_CHECKING, Any
+
+from simulator.report.folder import Results
+from simulator.report.plots.plot import Plot
+from simulator.report.plots.style import (
+    BLACK,
+    GREY,
+    SYNC_COLOURS,
+    TIER_COLOURS,
+    bar_end,
+    legend_above,
+    new_figure,
+    plain_bars,
+    policy_title,
+    title,
+)
+from simulator.report.scales import share_text, time_scale, time_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+QUESTION = "Where does communication time go, and how much is waiting?"
+PARTS = ["mean_wait_s", "transfer_s"]
+
+
+def time_by_phase(results: Results) -> "DataFrame":
+    """Mean seconds of waiting and transfer: rows (policy, step, tier) in the order of the program."""
+    return results.phases.groupby(["policy", "step", "tier"], sort=False)[PARTS].mean()
+
+
+def draw_latency(ax: "Axes", results: Results) -> None:
+    """One bar a step under each policy's name; the tiers of a step end to end, each after its waiting."""
+    times_s = time_by_phase(results)
+    longest_s = float(times_s.sum(axis=1).groupby(["policy", "step"]).sum().max()) if len(times_s) else 0.0
+    scale = time_scale([longest_s])
+    ticks: list[tuple[float, str]] = []
+    row = 0.0
+    for policy in results.policies:
+        ax.text(0, row, policy_title(policy, results.baseline), va="center", color=BLACK, weight="bold")
+        mine = times_s[times_s.index.get_level_values("policy") == policy]
+        if mine.empty:
+            row += 0.85
+            bar_end(ax, 0, row, "no communication")
+        for step, tiers in mine.groupby("step", sort=False):
+            row, left = row + 0.85, 0.0
+            for (_, _, tier), (wait_s, transfer_s) in zip(tiers.index, tiers.to_numpy(), strict=True):
+                colour = SYNC_COLOURS.get(str(step), TIER_COLOURS.get(tier, GREY))
+                wait, transfer = wait_s / scale.size, transfer_s / scale.size
+                hatched: dict[str, Any] = {
+                    "facecolor": "white",
+                    "edgecolor": colour,
+                    "hatch": "/////",
+                    "linewidth": 0.6,
+                }
+                ax.barh(row, wait, left=left, height=0.7, **hatched)
+                ax.barh(row, transfer, left=left + wait, height=0.7, color=colour)
+                left += wait + transfer
+            bar_end(ax, left, row, scale.with_unit(left * scale.size))
+            ticks.append((row, str(step).replace("_", " ")))
+        row += 1.2
+    ax.set_yticks([y for y, _ in ticks], [step for _, step in ticks])
+    plain_bars(ax, rows=row - 0.6, longest=longest_s / scale.size, label=f"{scale.unit}, mean an iteration")
+
+
+def used_colours(results: Results) -> dict[str, str]:
+    """The legend's entries: only what occurs."""
+    phases = results.phases
+    plain = phases[~phases["step"].isin(SYNC_COLOURS)]
+    colours = {tier: colour for tier, colour in TIER_COLOURS.items() if tier in set(plain["tier"])}
+    return colours | {step: SYNC_COLOURS[step] for step in SYNC_COLOURS if step in set(phases["step"])}
+
+
+def draw(results: Results) -> "Figure":
+    from matplotlib.patches import Patch
+
+    bars = max(len(time_by_phase(results).groupby(["policy", "step"])), len(results.policies))
+    figure = new_figure(1.2 + 0.19 * bars + 0.25 * len(results.policies))
+    ax = figure.subplots()
+    draw_latency(ax, results)
+    waiting = Patch(facecolor="white", edgecolor=GREY, hatch="/////", label="waiting for others")
+    legend_above(ax, used_colours(results), extra=[waiting], columns=4)
+    title(figure, QUESTION)
+    return figure
+
+
+def finding(results: Results) -> str:
+    """Who communicates fastest, and the share of its time that is waiting."""
+    rows = results.summary["policies"]
+    fastest = min(rows, key=lambda row: float(row["communication_s"]))
+    times_s = time_by_phase(results)
+    mine = times_s[times_s.index.get_level_values("policy") == fastest["policy"]].sum()
+    total_s = float(mine.sum())
+    if total_s == 0:
+        return f"{fastest['policy']} spends no time on communication."
+    verb = "communicates fastest:" if len(rows) > 1 else "communicates for"
+    return (
+        f"{fastest['policy']} {verb} {time_text(fastest['communication_s'])} an iteration, "
+        f"{time_text(fastest['communication_without_sync_s'])} without synchronisation; "
+        f"{share_text(float(mine['mean_wait_s']) / total_s)} of its collectives' time is waiting."
+    )
+
+
+PLOT = Plot(
+    "latency",
+    QUESTION,
+    draw,
+    finding,
+    "Waiting (hatched) is the mean over the ranks, from coming to a collective to its start; transfer is that of "
+    "the slowest group. Tiers of a step are drawn end to end even where they overlap in time.",
+)

@@ -1,0 +1,84 @@
+"""Utilisation of every link, sorted from the busiest, by kind of link and policy."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulator.arrays import FloatArray
+from simulator.report.folder import Results
+from simulator.report.plots.plot import Plot
+from simulator.report.plots.style import BLACK, BLUE, GREEN, PALE, PURPLE, new_figure, policy_title, title
+from simulator.report.scales import share_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+QUESTION = "Which links are busy, and how evenly?"
+KINDS = {
+    "scale_up": ("scale-up ports", GREEN),
+    "nic": ("NIC ports", BLUE),
+    "fabric": ("fabric links", PURPLE),
+}
+
+
+def sorted_utilisation(results: Results, policy: str, kind: str) -> FloatArray:
+    """[links] share of the communication time that each link is busy at its full rate, the busiest first."""
+    links = results.links
+    chosen = links.loc[(links["policy"] == policy) & (links["kind"] == kind), "utilisation"]
+    return np.sort(chosen.to_numpy(np.float64))[::-1]
+
+
+def draw_links(ax: "Axes", utilisation: FloatArray, colour: str) -> None:
+    """One filled profile over 0 to 100 % of the links; the busiest and the mean in figures."""
+    edges = np.linspace(0, 1, len(utilisation) + 1)
+    ax.stairs(utilisation, edges, fill=True, color=colour, alpha=0.85, linewidth=0)
+    ax.set(xlim=(0, 1), ylim=(0, 1.02), xticks=[], yticks=[])
+    ax.axhline(1, color=PALE, linewidth=0.8, zorder=0)
+    text = f"max {share_text(utilisation.max())}, mean {share_text(utilisation.mean())}"
+    ax.annotate(
+        text, (1, 1), xytext=(0, 1), textcoords="offset points", ha="right", va="bottom", size=7, color=BLACK
+    )
+    ax.spines["left"].set_visible(False)
+
+
+def draw(results: Results) -> "Figure":
+    kinds = [kind for kind in KINDS if kind in set(results.links["kind"])]
+    figure = new_figure(0.9 + 0.72 * len(results.policies))
+    if not kinds:
+        figure.text(0.02, 0.4, "There is no link: the cluster is one GPU.", color=BLACK)
+    grid = figure.subplots(len(results.policies), max(len(kinds), 1), squeeze=False)
+    for axes, policy in zip(grid, results.policies, strict=True):
+        for ax, kind in zip(axes, kinds, strict=False):
+            draw_links(ax, sorted_utilisation(results, policy, kind), KINDS[kind][1])
+        axes[0].set_title(policy_title(policy, results.baseline), size=8.5, pad=12)
+    for ax, kind in zip(grid[-1], kinds, strict=False):
+        ax.set_xlabel(f"{KINDS[kind][0]}, busiest first")
+        ax.set_xticks([0, 1], ["0 %", "100 %"])
+    title(figure, QUESTION)
+    return figure
+
+
+def finding(results: Results) -> str:
+    """The busiest link of all, and under which policy."""
+    links = results.links
+    if not len(links) or not links["utilisation"].max() > 0:
+        return "No link carries a byte."
+    place = int(links["utilisation"].to_numpy().argmax())
+    resource, policy, utilisation = (
+        links[name].iloc[place] for name in ("resource", "policy", "utilisation")
+    )
+    return (
+        f"The busiest link is {resource} under {policy}: busy at its full rate for "
+        f"{share_text(float(utilisation))} of the communication time."
+    )
+
+
+PLOT = Plot(
+    "links",
+    QUESTION,
+    draw,
+    finding,
+    "The height is the share of the communication time that a link needs at its full rate; the frame's top is 100 %. "
+    "A flat profile is even use, a steep one a few hot links.",
+)

@@ -1,0 +1,143 @@
+"""The byte matrix of the forward embeddings: who sends to whom, on a log colour scale with island borders."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simulator.arrays import FloatArray, IntArray
+from simulator.report.folder import Results
+from simulator.report.plots.plot import Plot
+from simulator.report.plots.style import BLACK, GREY, PALE, new_figure, policy_title, title
+from simulator.report.scales import bytes_text, factor_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import LogNorm
+    from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
+
+QUESTION = "Who sends embeddings to whom?"
+STEP = "embeddings"
+MOST_CELLS = 256  # a side; more are averaged in blocks
+FEW_BORDERS, MOST_BORDERS = 8, 40  # thinner lines from there, none beyond
+NAME_CHARACTERS = {1: 50, 2: 30, 3: 18}  # by columns of panels
+PANEL_HEIGHT_IN = {1: 3.2, 2: 2.3, 3: 1.75}
+
+
+def embedding_matrix(results: Results, policy: str) -> IntArray:
+    """[world_size, world_size] bytes of all tiers' embeddings of the first iteration, the free diagonal left out."""
+    phases = results.phases
+    names = phases.loc[(phases["policy"] == policy) & (phases["step"] == STEP), "phase"].unique()
+    world_size = sum(results.island_sizes)
+    total = np.zeros((world_size, world_size), dtype=np.int64)
+    for name in names:
+        matrix = results.matrix(policy, str(name))
+        if matrix is not None:
+            total += matrix
+    np.fill_diagonal(total, 0)
+    return total
+
+
+def averaged(matrix: IntArray, cells: int = MOST_CELLS) -> FloatArray:
+    """At most `cells` a side: means over square blocks of ranks (the last block may be smaller)."""
+    block = -(-len(matrix) // cells)
+    starts = np.arange(0, len(matrix), block)
+    widths = np.diff(np.append(starts, len(matrix)))
+    sums = np.add.reduceat(np.add.reduceat(matrix.astype(np.float64), starts, axis=0), starts, axis=1)
+    means: FloatArray = sums / np.outer(widths, widths)
+    return means
+
+
+def common_norm(matrices: list[FloatArray]) -> "LogNorm | None":
+    """One colour scale for all; None when no byte travels."""
+    from matplotlib.colors import LogNorm
+
+    positive = np.concatenate([matrix[matrix > 0] for matrix in matrices])
+    if positive.size == 0:
+        return None
+    low, high = float(positive.min()), float(positive.max())
+    return LogNorm(min(low, high / 10), high)
+
+
+def draw_matrix(
+    ax: "Axes", cells: FloatArray, island_sizes: tuple[int, ...], norm: "LogNorm | None"
+) -> "AxesImage":
+    """Rows send, columns receive; pairs without a byte stay blank."""
+    import matplotlib
+
+    world_size = sum(island_sizes)
+    colours = matplotlib.colormaps["viridis_r"].with_extremes(bad="white")
+    image = ax.imshow(
+        np.ma.masked_less_equal(cells, 0.0),
+        norm=norm,
+        cmap=colours,
+        interpolation="none",
+        extent=(-0.5, world_size - 0.5, world_size - 0.5, -0.5),
+    )
+    borders = np.cumsum(island_sizes)[:-1] - 0.5
+    if len(borders) <= MOST_BORDERS:
+        width = 0.6 if len(borders) < FEW_BORDERS else 0.25
+        for border in borders:
+            ax.axhline(border, color=BLACK, linewidth=width)
+            ax.axvline(border, color=BLACK, linewidth=width)
+    ax.set_xticks([0, world_size - 1] if world_size > 1 else [0])
+    ax.set_yticks([0, world_size - 1] if world_size > 1 else [0])
+    ax.spines[:].set_visible(True)
+    ax.spines[:].set_color(PALE if len(borders) > MOST_BORDERS else GREY)
+    return image
+
+
+def draw(results: Results) -> "Figure":
+    from matplotlib.ticker import FuncFormatter, LogLocator
+
+    cells = [averaged(embedding_matrix(results, policy)) for policy in results.policies]
+    norm = common_norm(cells)
+    columns = min(len(cells), max(PANEL_HEIGHT_IN))
+    rows = -(-len(cells) // columns)
+    figure = new_figure(0.9 + rows * PANEL_HEIGHT_IN[columns])
+    axes = figure.subplots(rows, columns, squeeze=False)
+    for ax in axes.flat[len(cells) :]:
+        ax.set_axis_off()
+    used = axes.flat[: len(cells)]
+    for ax, policy, matrix in zip(used, results.policies, cells, strict=True):
+        image = draw_matrix(ax, matrix, results.island_sizes, norm)
+        ax.set_title(policy_title(policy, results.baseline, NAME_CHARACTERS[columns]), size=7)
+    axes[0, 0].set_ylabel("sending rank")
+    axes[rows - 1, 0].set_xlabel("receiving rank")
+    if norm is not None:
+        bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.6, aspect=40)
+        bar.ax.xaxis.set_major_locator(LogLocator(numticks=6))
+        bar.ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: bytes_text(value)))
+        bar.ax.minorticks_off()
+        bar.set_label("from one rank to another in the first iteration")
+    title(figure, QUESTION)
+    return figure
+
+
+def finding(results: Results) -> str:
+    """How uneven the busiest sender is under each of the two most different policies."""
+    uneven = {}
+    for policy in results.policies:
+        sent = embedding_matrix(results, policy).sum(axis=1)
+        if sent.sum():
+            uneven[policy] = float(sent.max() / sent.mean())
+    if not uneven:
+        return "No embeddings travel between ranks."
+    most = max(uneven, key=lambda policy: uneven[policy])
+    least = min(uneven, key=lambda policy: uneven[policy])
+    if most == least:
+        return f"Under {most} the busiest rank sends {factor_text(uneven[most])} the mean."
+    return (
+        f"Under {least} the busiest rank sends {factor_text(uneven[least])} the mean, "
+        f"under {most} {factor_text(uneven[most])}."
+    )
+
+
+PLOT = Plot(
+    "matrix",
+    QUESTION,
+    draw,
+    finding,
+    f"Bytes of the forward embeddings by pair of ranks; lines are island borders; blank pairs send nothing. With more "
+    f"than {MOST_CELLS} ranks, cells are means over blocks of ranks.",
+)

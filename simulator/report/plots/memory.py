@@ -1,0 +1,100 @@
+"""Memory of the fullest GPU by tier, with the baseline as a line."""
+
+from typing import TYPE_CHECKING
+
+from simulator.report.folder import Results
+from simulator.report.plots.plot import Plot
+from simulator.report.plots.style import (
+    BLACK,
+    TIER_COLOURS,
+    VERMILLION,
+    bar_end,
+    legend_above,
+    new_figure,
+    plain_bars,
+    policy_title,
+    title,
+)
+from simulator.report.scales import byte_scale, bytes_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+QUESTION = "Does a policy need more memory than the baseline?"
+
+
+def memory_by_tier(results: Results) -> dict[tuple[str, str], float]:
+    """Bytes on the fullest GPU of each policy, by (policy, tier)."""
+    held: dict[tuple[str, str], float] = {}
+    for policy, tier, share in zip(
+        *(results.memory[name] for name in ("policy", "tier", "bytes")), strict=True
+    ):
+        held[policy, tier] = held.get((policy, tier), 0.0) + share
+    return held
+
+
+def totals(results: Results) -> dict[str, float]:
+    """Bytes on the fullest GPU of each policy."""
+    held = memory_by_tier(results)
+    return {
+        policy: sum(held.get((policy, tier), 0.0) for tier in TIER_COLOURS) for policy in results.policies
+    }
+
+
+def draw_memory(ax: "Axes", results: Results) -> None:
+    """One stacked bar a policy under its name."""
+    held, total = memory_by_tier(results), totals(results)
+    longest = max(total.values())
+    scale = byte_scale([longest])
+    tiers = [tier for tier in TIER_COLOURS if any(held.get((policy, tier)) for policy in results.policies)]
+    for row, policy in enumerate(results.policies):
+        ax.text(0, 2 * row, policy_title(policy, results.baseline), va="center", color=BLACK, weight="bold")
+        left = 0.0
+        for tier in tiers:
+            width = held.get((policy, tier), 0.0) / scale.size
+            ax.barh(2 * row + 0.85, width, left=left, height=0.7, color=TIER_COLOURS[tier])
+            left += width
+        bar_end(ax, left, 2 * row + 0.85, scale.with_unit(total[policy]))
+    ax.axvline(total[results.baseline] / scale.size, color=VERMILLION, linewidth=1.2, linestyle=(0, (4, 2)))
+    ax.set_yticks([])
+    label = f"{scale.unit} of embedding weights on the fullest GPU"
+    plain_bars(ax, rows=2 * len(results.policies) - 0.6, longest=longest / scale.size, label=label)
+    legend_above(ax, {tier: TIER_COLOURS[tier] for tier in tiers}, extra=[_baseline_handle()], columns=4)
+
+
+def _baseline_handle() -> object:
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], color=VERMILLION, linewidth=1.2, linestyle=(0, (4, 2)), label="baseline")
+
+
+def draw(results: Results) -> "Figure":
+    figure = new_figure(1.1 + 0.4 * len(results.policies))
+    draw_memory(figure.subplots(), results)
+    title(figure, QUESTION)
+    return figure
+
+
+def finding(results: Results) -> str:
+    """Which policies need more, by how much at most."""
+    total = totals(results)
+    base = total[results.baseline]
+    more = [policy for policy in results.policies if total[policy] > base]
+    if not more:
+        return f"No policy needs more than {results.baseline}: {bytes_text(base)} on the fullest GPU."
+    most = max(more, key=lambda policy: total[policy])
+    return (
+        f"{len(more)} of {len(total) - 1} other policies need more than {results.baseline} "
+        f"({bytes_text(base)} on the fullest GPU); {most} needs most, {bytes_text(total[most])}."
+    )
+
+
+PLOT = Plot(
+    "memory",
+    QUESTION,
+    draw,
+    finding,
+    "Bytes on the rank that holds most, by the tier of the rows. Each replicated row is on every rank, an island "
+    "row once an island.",
+)

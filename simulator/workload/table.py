@@ -1,16 +1,20 @@
 """An embedding table: its size, which rows are looked up how often, and how many a sample looks up."""
 
+import hashlib
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from simulator.arrays import IntArray
 from simulator.workload.lengths import LengthDistribution
+from simulator.workload.popularity.drifted import Drifted
 from simulator.workload.popularity.shares import Popularity
 from simulator.workload.shuffle import permute
+
+HASHED_HEADS = 4_096
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,33 @@ class Table:
     def replayed_popularity(self) -> Popularity:
         """Shares of the replayed lookups by row, in the planned order of rows."""
         return self.popularity if self.replayed is None else self.replayed
+
+    def with_drift(self, share: float, *, to: Literal["touched", "all"] = "touched") -> "Table":
+        """The same table after `share` of its lookups have moved to other rows since the plan was made."""
+        if share <= 0.0:
+            return self
+        among = self.rows if to == "all" else self.touched_rows
+        key = zlib.crc32(f"drift/{self.stream or self.name}".encode())
+        return replace(self, replayed=Drifted(self.replayed_popularity, share, among, key))
+
+    def configuration(self) -> dict[str, Any]:
+        """Plain data that tells this table from any that would be drawn otherwise."""
+        curves = hashlib.sha256()
+        for popularity in (self.popularity, self.replayed_popularity):
+            blocks = popularity.blocks(HASHED_HEADS)
+            curves.update(blocks.edges.tobytes() + blocks.shares.tobytes())
+        curves.update(self.length.lengths.tobytes() + self.length.probabilities.tobytes())
+        return {
+            "name": self.name,
+            "rows": self.rows,
+            "dim": self.dim,
+            "touched_rows": self.touched_rows,
+            "mean_length": self.length.mean,
+            "order": self.order,
+            "stream": self.stream,
+            "repeat_share": self.repeat_share,
+            "curves_sha256": curves.hexdigest(),
+        }
 
     @cached_property
     def stream_key(self) -> int:

@@ -5,7 +5,9 @@ see. A `Batch` is one iteration's draw of how many lookups each rank makes in ea
 depends on a plan, so it is drawn in `traffic/`, keyed by the same seed.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from simulator.errors import UserError
 from simulator.seeds import generator
 from simulator.workload.lengths import LengthDraw, sums_by_rank
 from simulator.workload.popularity.shares import Blocks, Popularity
+from simulator.workload.spec import WorkloadSpec
 from simulator.workload.table import Table
 
 __all__ = [
@@ -94,7 +97,8 @@ class Workload:
     dense: Dense = Dense()
     batch_of_rank: tuple[tuple[int, int], ...] = ()  # (rank, samples) where it is not `batch_per_rank`
     rank_skew: RankSkew | None = None
-    source: str = ""
+    spec: WorkloadSpec | None = None  # what it was built from, with paths relative to `folder`
+    folder: Path | None = None
 
     def statistics(self) -> Statistics:
         """What policies may see: the planning data's popularity and the expected lookups of a usual rank."""
@@ -112,6 +116,27 @@ class Workload:
                 for table in self.tables
             )
         )
+
+    def configuration(self) -> dict[str, Any]:
+        """What the workload is, as plain data: its file with defaults filled in, and a hash of each table's curves.
+
+        Equal data means equal draws, for traces too.
+        """
+        declared = None if self.spec is None else _without_folders(self.spec.model_dump(mode="json"))
+        return {
+            "declared": declared,
+            "name": self.name,
+            "batch_per_rank": self.batch_per_rank,
+            "element_bytes": self.element_bytes,
+            "dense": asdict(self.dense),
+            "batch_of_rank": [list(entry) for entry in self.batch_of_rank],
+            "rank_skew": None if self.rank_skew is None else asdict(self.rank_skew),
+            "tables": [table.configuration() for table in self.tables],
+        }
+
+    def with_drift(self, share: float, *, to: Literal["touched", "all"] = "touched") -> "Workload":
+        """The same workload after `share` of every table's lookups have moved to other rows."""
+        return replace(self, tables=tuple(table.with_drift(share, to=to) for table in self.tables))
 
     def samples(self, world_size: int) -> IntArray:
         """[world_size] samples of each rank in one iteration."""
@@ -148,6 +173,15 @@ class Workload:
         lengths = _longest_on(lengths, samples, self.rank_skew)
         nonempty = sums_by_rank((lengths > 0).astype(np.int64), samples)
         return LengthDraw(sums_by_rank(lengths, samples), nonempty)
+
+
+def _without_folders(data: Any) -> Any:
+    """Plain data whose paths are reduced to the files' names: where a file lies changes no result."""
+    if isinstance(data, dict):
+        return {
+            key: Path(value).name if key == "path" else _without_folders(value) for key, value in data.items()
+        }
+    return [_without_folders(value) for value in data] if isinstance(data, list) else data
 
 
 def _longest_on(lengths: IntArray, samples: IntArray, skew: RankSkew) -> IntArray:

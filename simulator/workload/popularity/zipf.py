@@ -56,18 +56,18 @@ class ZipfMandelbrot(Shares):
         """Weight of the part of rows [start, stop) that lies beyond the head."""
         a = np.maximum(starts, HEAD_ROWS) + self.q
         b = np.maximum(stops, HEAD_ROWS) + self.q
-        scale = (1.0 + self.q) ** self.s
-        return np.asarray(scale * (self._integral(a, b) + self._correction(b) - self._correction(a)))
+        return self._integral(a, b) + self._correction(b) - self._correction(a)
 
     def _integral(self, a: FloatArray, b: FloatArray) -> FloatArray:
         logarithm = np.log(b / a)
         power = 1.0 - self.s
         growth = logarithm if power == 0.0 else np.expm1(power * logarithm) / power
-        return np.asarray(a**power * growth)
+        return np.asarray((a / (1.0 + self.q)) ** -self.s * a * growth)
 
     def _correction(self, x: FloatArray) -> FloatArray:
         s = self.s
-        return np.asarray(x**-s * (0.5 - s / (12 * x) + s * (s + 1) * (s + 2) / (720 * x**3)))
+        terms = 0.5 - s / (12 * x) + s * (s + 1) * (s + 2) / (720 * x**3)
+        return np.asarray((x / (1.0 + self.q)) ** -s * terms)
 
     @cached_property
     def _head_sums(self) -> FloatArray:

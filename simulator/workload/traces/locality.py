@@ -1,0 +1,120 @@
+"""Locality histograms: how often rows are hit in one batch, as published with the DLRM data sets.
+
+A file holds one or more sections, each the mean over a batch's tables:
+
+    <name of the batch>
+    Locality stats after processing 1 batches of size 65536
+    Avg # of indices: 887017990
+    Avg # of unique cols: 128435723
+    Avg col size: 6.9
+    Histogram of col sizes:                             share of the rows that are hit 1, 2, 3 to 4, ... times
+    (0, 1]: 0.473
+    ...
+    (32768+: 0.000
+    Ratio of index distribution at different column sizes:        share of the lookups that such rows hold
+    (0, 1]: 0.068
+    ...
+
+Shares are rounded to three digits. Sections of a file are averaged, weighted by what they count.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from simulator.arrays import FloatArray, IntArray
+from simulator.errors import UserError
+
+_BATCH = re.compile(r"Locality stats after processing \d+ batches of size (\d+)")
+_LOOKUPS = re.compile(r"Avg # of indices: (\d+)")
+_ROWS = re.compile(r"Avg # of unique cols: (\d+)")
+_ROW_SHARES = "Histogram of col sizes:"
+_LOOKUP_SHARES = "Ratio of index distribution at different column sizes:"
+_CLASS = re.compile(r"\((\d+)(?:, \d+\]|\+): (\d\.\d+)")
+
+
+@dataclass(frozen=True, eq=False)
+class Locality:
+    """Classes of rows by hits, ascending: rows of class k are hit more often than `lowest[k]` times.
+
+    A class ends where the next begins; the last has no end.
+    """
+
+    samples: float
+    lookups: float
+    rows: float  # that are hit at all
+    lowest: IntArray  # [classes]
+    row_shares: FloatArray  # [classes]
+    lookup_shares: FloatArray  # [classes]
+
+
+@dataclass
+class _Section:
+    line: int
+    samples: int = 0
+    lookups: int = 0
+    rows: int = 0
+    row_shares: dict[int, float] = field(default_factory=dict)
+    lookup_shares: dict[int, float] = field(default_factory=dict)
+
+    def classes(self) -> list[int]:
+        """The classes' lower bounds, none where the section is incomplete."""
+        complete = (
+            self.samples and self.lookups and self.rows and set(self.row_shares) == set(self.lookup_shares)
+        )
+        return sorted(self.row_shares) if complete else []
+
+
+def read_locality(path: Path) -> Locality:
+    """The mean of a file's sections; UserError with the line of a section that is not in the format."""
+    sections = _sections(path)
+    lowest = sections[0].classes()
+    for section in sections:
+        if not lowest or section.classes() != lowest:
+            text = "the section lacks a count or a histogram, or its classes differ from the first's"
+            raise UserError(f"{path}:{section.line}: {text}")
+
+    def pooled(
+        weight: Callable[[_Section], float], shares: Callable[[_Section], dict[int, float]]
+    ) -> FloatArray:
+        total = np.array([sum(weight(part) * shares(part)[low] for part in sections) for low in lowest])
+        return np.asarray(total / total.sum())
+
+    return Locality(
+        samples=sum(section.samples for section in sections) / len(sections),
+        lookups=sum(section.lookups for section in sections) / len(sections),
+        rows=sum(section.rows for section in sections) / len(sections),
+        lowest=np.array(lowest, np.int64),
+        row_shares=pooled(lambda part: part.rows, lambda part: part.row_shares),
+        lookup_shares=pooled(lambda part: part.lookups, lambda part: part.lookup_shares),
+    )
+
+
+def _sections(path: Path) -> list[_Section]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot read the histogram: {error}") from error
+    sections: list[_Section] = []
+    shares: dict[int, float] = {}
+    for number, line in enumerate(lines, start=1):
+        if found := _BATCH.match(line):
+            sections.append(_Section(number, samples=int(found[1])))
+        elif not sections:
+            continue
+        elif found := _LOOKUPS.match(line):
+            sections[-1].lookups = int(found[1])
+        elif found := _ROWS.match(line):
+            sections[-1].rows = int(found[1])
+        elif line.startswith((_ROW_SHARES, _LOOKUP_SHARES)):
+            shares = sections[-1].row_shares if line.startswith(_ROW_SHARES) else sections[-1].lookup_shares
+        elif found := _CLASS.match(line):
+            shares[int(found[1])] = float(found[2])
+    if not sections:
+        raise UserError(
+            f"{path}: no line says 'Locality stats after processing', so it is no locality histogram"
+        )
+    return sections

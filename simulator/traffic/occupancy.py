@@ -6,8 +6,10 @@ all of them with probability e_i = (1 - q_i)^n, so the number of rows hit has
     mean      sum 1 - e_i
     variance  sum e_i (1 - e_i)  -  n (sum q_i (1 - q_i)^(n-1))^2          (to first order in q_i q_j)
 
-the second term for the lookups being shared out among the rows. Both are kept for numbers of lookups 5 % apart
-(every number where that is less than one) and read between by a straight line, which is 0.0001 off at the most.
+the second term for the lookups being shared out among the rows. Both are worked out for numbers of lookups a
+quarter apart (for each number up to 8) and kept. Between them the mean follows the cubic with its values and
+slopes at both ends, which is 1e-5 off at the most, and the variance a straight line.
+
 A draw is normal with this mean and variance, rounded up or down without bias, and never more than the lookups
 or the rows, nor 0 where there are lookups. So it is exact where all lookups hit one row, where all hit
 different ones, where all rows are hit, and in the mean everywhere.
@@ -15,6 +17,7 @@ different ones, where all rows are hit, and in the mean everywhere.
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,46 +26,73 @@ from simulator.arrays import FloatArray, IntArray
 ROUNDING_VARIANCE = 1 / 6  # what rounding up or down without bias adds to a wide distribution
 
 
-def _number_grid() -> IntArray:
-    numbers = [1]
-    while numbers[-1] < 1 << 50:
-        numbers.append(max(numbers[-1] + 1, numbers[-1] * 21 // 20))
+def _numbers() -> IntArray:
+    numbers = [0]
+    while numbers[-1] < 1 << 52:
+        numbers.append(max(numbers[-1] + 1, numbers[-1] * 5 // 4))
     return np.array(numbers, dtype=np.int64)
 
 
-GRID = _number_grid()
+NUMBERS = _numbers()  # of lookups for which moments are worked out
+
+
+class Moments(NamedTuple):
+    """Of the rows hit at one number of lookups; all are [owners]."""
+
+    mean: FloatArray
+    slope: FloatArray  # of the mean, a lookup
+    variance: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """Rows that are equally likely, by place: how many, and the chance that a lookup hits one. Equal shapes."""
+
+    rows: IntArray | FloatArray
+    chance: FloatArray
+
+    def hit_by(self, lookups: int) -> tuple[FloatArray, ...]:
+        """Summed by place: rows hit, their slope, e (1 - e), and q (1 - q)^(lookups - 1); lookups > 1."""
+        hit = -np.expm1(lookups * self._log_missed)
+        missed = 1.0 - hit
+        return tuple(
+            self.rows * each for each in (hit, -self._log_missed * missed, hit * missed, self._odds * missed)
+        )
+
+    @cached_property
+    def _log_missed(self) -> FloatArray:
+        """log(1 - q); of a sure hit a number that is finite and low enough."""
+        return np.log1p(-np.minimum(self.chance, np.nextafter(1.0, 0.0)))
+
+    @cached_property
+    def _odds(self) -> FloatArray:
+        """q / (1 - q); 0 for a sure hit, which is never missed by the other lookups."""
+        unsure = self.chance < 1.0
+        return np.where(unsure, self.chance, 0.0) / np.where(unsure, 1.0 - self.chance, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Occupancy:
-    """The rows of each owner and the chances that a lookup of that owner hits them.
-
-    Pieces (rows of one owner) and blocks (of which each owner has some rows) hold equally likely rows; a chance
-    is that of one row. Moments are worked out when first asked for and kept.
-    """
+    """The rows of each owner: pieces that it has to itself, and blocks of which each owner has some rows."""
 
     piece_owner: IntArray  # [pieces] ascending
-    piece_rows: IntArray  # [pieces]
-    piece_chance: FloatArray  # [pieces]
-    block_rows: FloatArray  # [owners, blocks] expected rows, not whole
-    block_chance: FloatArray  # [owners, blocks]
-    _known: dict[int, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+    pieces: Chances  # [pieces]
+    blocks: Chances  # [owners, blocks]; expected rows, not whole
+    _known: dict[int, Moments] = field(default_factory=dict)
 
     @property
     def owners(self) -> int:
-        return len(self.block_rows)
+        return len(self.blocks.rows)
 
     def moments(self, lookups: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance of the distinct rows hit by `lookups` [ranks, owners] lookups, alike in shape."""
-        place = np.maximum(np.searchsorted(GRID, lookups, side="right") - 1, 0)
-        needed = np.unique(place)
-        needed = np.union1d(needed, needed + 1)
-        means, variances = (np.array(each) for each in zip(*(self._at(int(p)) for p in needed), strict=True))
-        low, owner = np.searchsorted(needed, place), np.arange(self.owners)
-        part = np.clip((lookups - GRID[place]) / (GRID[place + 1] - GRID[place]), 0.0, 1.0)
-        mean = means[low, owner] + part * (means[low + 1, owner] - means[low, owner])
-        variance = variances[low, owner] + part * (variances[low + 1, owner] - variances[low, owner])
-        return np.where(lookups > 0, mean, 0.0), np.where(lookups > 0, variance, 0.0)
+        """Mean and variance of the distinct rows hit by `lookups` [ranks, owners], each of the same shape."""
+        every = np.arange(int(lookups.max(initial=0)) + 1)
+        if len(every) < lookups.size:  # look numbers up by value, since there are fewer of them
+            interval, part = _intervals(every)
+            interval, part = interval[lookups], part[lookups]
+        else:
+            interval, part = _intervals(lookups)
+        return self._between(interval, part)
 
     def draw(self, rng: np.random.Generator, lookups: IntArray) -> IntArray:
         """Distinct rows hit by `lookups` [ranks, owners]: int64 of the same shape."""
@@ -76,35 +106,54 @@ class Occupancy:
     @cached_property
     def _rows(self) -> IntArray:
         """[owners] rows that can be hit, a started one counted whole and one at the least."""
-        hit = np.where(self.block_chance > 0, self.block_rows, 0.0).sum(axis=1)
-        own = np.bincount(self.piece_owner, self.piece_rows * (self.piece_chance > 0), self.owners)
+        hit = np.where(self.blocks.chance > 0, self.blocks.rows, 0.0).sum(axis=1)
+        own = np.bincount(self.piece_owner, self.pieces.rows * (self.pieces.chance > 0), self.owners)
         rows: IntArray = np.maximum(np.ceil(np.round(hit + own, 6)), 1).astype(np.int64)
         return rows
 
-    def _at(self, place: int) -> tuple[FloatArray, FloatArray]:
-        """[owners] mean and variance at the grid's number of lookups."""
+    def _between(self, interval: IntArray, part: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean and variance at a part of an interval of `NUMBERS`, each [ranks, owners]."""
+        needed, row = np.unique(interval, return_inverse=True)
+        at = (row.reshape(interval.shape) * self.owners + np.arange(self.owners)).ravel()
+        ends = [
+            (self._at(low), self._at(low + 1), int(NUMBERS[low + 1] - NUMBERS[low]))
+            for low in needed.tolist()
+        ]
+        one, two, three, four, first, rise = (
+            np.stack(each).ravel()[at].reshape(interval.shape)
+            for each in zip(*(_coefficients(*end) for end in ends), strict=True)
+        )
+        return one + part * (two + part * (three + part * four)), first + part * rise
+
+    def _at(self, place: int) -> Moments:
         if place not in self._known:
-            self._known[place] = self._moments_of(int(GRID[place]))
+            self._known[place] = self._moments_of(int(NUMBERS[place]))
         return self._known[place]
 
-    def _moments_of(self, lookups: int) -> tuple[FloatArray, FloatArray]:
-        if lookups == 1:
-            return np.ones(self.owners), np.zeros(self.owners)
-        own = _terms(self.piece_rows, self.piece_chance, lookups)
-        of_blocks = _terms(self.block_rows, self.block_chance, lookups)
-        hit, unsure, once = (
+    def _moments_of(self, lookups: int) -> Moments:
+        if lookups < 2:
+            return Moments(np.full(self.owners, float(lookups)), np.zeros(self.owners), np.zeros(self.owners))
+        hit, slope, unsure, once = (
             np.bincount(self.piece_owner, piece, self.owners) + block.sum(axis=1)
-            for piece, block in zip(own, of_blocks, strict=True)
+            for piece, block in zip(self.pieces.hit_by(lookups), self.blocks.hit_by(lookups), strict=True)
         )
-        return hit, np.maximum(unsure - lookups * once**2, 0.0)
+        return Moments(hit, slope, np.maximum(unsure - lookups * once**2, 0.0))
 
 
-def _terms(
-    rows: IntArray | FloatArray, chance: FloatArray, lookups: int
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Per piece: the rows hit, the sum of e (1 - e), and the chance to hit a row that no other lookup hits."""
-    with np.errstate(divide="ignore"):
-        log_missed = np.log1p(-np.minimum(chance, 1.0))
-    missed_by_others = np.exp((lookups - 1) * log_missed)
-    hit = -np.expm1(lookups * log_missed)
-    return rows * hit, rows * hit * (1.0 - hit), rows * chance * missed_by_others
+def _intervals(lookups: IntArray) -> tuple[IntArray, FloatArray]:
+    """The interval of `NUMBERS` that each number lies in, and how far along."""
+    low = np.searchsorted(NUMBERS, lookups, side="right") - 1
+    return low, (lookups - NUMBERS[low]) / (NUMBERS[low + 1] - NUMBERS[low])
+
+
+def _coefficients(low: Moments, high: Moments, width: int) -> tuple[FloatArray, ...]:
+    """Of the cubic through two means with their slopes, then of the line through two variances.
+
+    An interval of one lookup has no inside, and its slopes may be infinite.
+    """
+    inside = width > 1
+    rise = high.mean - low.mean
+    begin, end = (width * slope if inside else 0.0 * rise for slope in (low.slope, high.slope))
+    second = 3 * rise - 2 * begin - end if inside else 0.0 * rise
+    third = begin + end - 2 * rise if inside else 0.0 * rise
+    return low.mean, begin, second, third, low.variance, high.variance - low.variance

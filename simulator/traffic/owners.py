@@ -21,7 +21,7 @@ import numpy as np
 
 from simulator.arrays import BoolArray, FloatArray, IntArray
 from simulator.sharding.layouts import shard_bounds
-from simulator.traffic.occupancy import Occupancy
+from simulator.traffic.occupancy import Chances, Occupancy
 from simulator.workload.table import Table
 
 
@@ -48,10 +48,13 @@ class Owners:
         owned_share = np.where(self.shares > 0, self.shares, 1.0)
         return Occupancy(
             piece_owner=self.piece_owner,
-            piece_rows=self.piece_rows,
-            piece_chance=self.piece_shares / self.piece_rows / owned_share[self.piece_owner],
-            block_rows=self.block_parts[:, None] * self.block_rows,
-            block_chance=self.block_shares / self.block_rows / owned_share[:, None],
+            pieces=Chances(
+                self.piece_rows, self.piece_shares / self.piece_rows / owned_share[self.piece_owner]
+            ),
+            blocks=Chances(
+                self.block_parts[:, None] * self.block_rows,
+                self.block_shares / self.block_rows / owned_share[:, None],
+            ),
         )
 
 

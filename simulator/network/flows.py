@@ -22,7 +22,9 @@ class Flows:
         remote = sources != destinations
         sources, destinations = sources[remote], destinations[remote]
         return cls(
-            sources.astype(np.int32), destinations.astype(np.int32), matrix[sources, destinations].astype(np.int64)
+            sources.astype(np.int32),
+            destinations.astype(np.int32),
+            matrix[sources, destinations].astype(np.int64),
         )
 
     def __len__(self) -> int:

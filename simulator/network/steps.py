@@ -1,0 +1,111 @@
+"""The compiled parts of advancing flows in time: who finishes next, who finishes within a step, and when.
+
+Theory of operation of a step. The *amount* each flow moves in a step of given length is one max-min fair sharing
+of what the resources can move in it, no flow getting more than it has left (`solver.fill` with those limits). So
+a step conserves bytes, never exceeds a capacity, and leaves nothing unused that a waiting flow could have had.
+
+Within the step, a resource serves the flows that finish in it and those that it held to its level like one
+processor shared equally; the flows held elsewhere pass at an even pace. A flow that has v bytes left is then
+through at resource r after
+
+    step * (sum over finishing flows of min(v, theirs) + v * held_r) / (budget_r - amounts passing at an even pace)
+
+and finishes when it is through everywhere. With one bottleneck these times are exact; otherwise they err by less
+than the step. At every instant within the step, what finished flows moved fits the capacities.
+"""
+
+import numpy as np
+
+from simulator.arrays import FloatArray, IndexArray, IntArray
+from simulator.network.compiled import compiled
+from simulator.network.solver import TIE, Levels
+
+
+@compiled
+def first_finish(remaining: FloatArray, amounts: FloatArray) -> float:
+    """Multiples of the amounts' time until the first flow is through; inf when none moves."""
+    first = np.inf
+    for slot in range(len(remaining)):
+        first = min(first, remaining[slot] / amounts[slot])
+    return first
+
+
+@compiled
+def finished(remaining: FloatArray, amounts: FloatArray, multiple: float) -> IndexArray:
+    """Slots that are through when each has moved `multiple` of its amount; all are if they tie."""
+    found = np.empty(len(remaining), np.int32)
+    count = 0
+    for slot in range(len(remaining)):
+        found[count] = slot
+        count += remaining[slot] <= amounts[slot] * multiple * (1 + TIE)
+    return found[:count].copy()
+
+
+@compiled
+def finish_within(
+    slots: IndexArray,
+    remaining: FloatArray,
+    caps_bytes_per_s: FloatArray,
+    routes: IndexArray,
+    levels: Levels,
+    step_s: float,
+) -> FloatArray:
+    """When in the step each of `slots`, ascending by their remaining bytes, is through."""
+    waiting = np.zeros(len(levels.level), np.int64)
+    shared = levels.spare.copy()
+    for slot in slots:
+        for r in routes[slot]:
+            if r < 0:
+                break
+            waiting[r] += 1
+            shared[r] += remaining[slot]
+    for r in range(len(shared)):
+        if levels.held[r] > 0:
+            waiting[r] += levels.held[r]
+            shared[r] += levels.held[r] * levels.level[r]
+    through = np.zeros(len(shared))
+    finish_s = np.empty(len(slots))
+    for k in range(len(slots)):
+        left = remaining[slots[k]]
+        share_of_step = left / (caps_bytes_per_s[slots[k]] * step_s)
+        for r in routes[slots[k]]:
+            if r < 0:
+                break
+            share_of_step = max(share_of_step, (through[r] + left * waiting[r]) / shared[r])
+            through[r] += left
+            waiting[r] -= 1
+        finish_s[k] = step_s * min(share_of_step, 1.0)
+    return finish_s
+
+
+@compiled
+def move(remaining: FloatArray, amounts: FloatArray, multiple: float) -> None:
+    """Take `multiple` of its amount from what each flow has left."""
+    for slot in range(len(remaining)):
+        remaining[slot] = max(remaining[slot] - amounts[slot] * multiple, 0.0)
+
+
+@compiled
+def retire(
+    slots: IndexArray, remaining: FloatArray, amounts: FloatArray, routes: IndexArray, live: IntArray
+) -> None:
+    """Mark slots as through: nothing is left that could finish, and their resources have a flow less."""
+    for slot in slots:
+        remaining[slot] = np.inf
+        amounts[slot] = 0.0
+        for r in routes[slot]:
+            if r < 0:
+                break
+            live[r] -= 1
+
+
+@compiled
+def backlog(slots: IndexArray, remaining: FloatArray, routes: IndexArray, resources: int) -> FloatArray:
+    """The bytes that `slots` have left, summed over the flows of each resource."""
+    total = np.zeros(resources)
+    for slot in slots:
+        for r in routes[slot]:
+            if r < 0:
+                break
+            total[r] += remaining[slot]
+    return total

@@ -106,7 +106,7 @@ class Geometry:
     def outside_share(self) -> FloatArray:
         """[world_size] the part of a rank's requests that goes to other islands."""
         inside: FloatArray = self.owners_by_island[self.copy_of, self.topology.island_of]
-        return 1.0 - inside * self.parts[self.copy_of]
+        return np.asarray(1.0 - inside * self.parts[self.copy_of])
 
     @cached_property
     def mate_share(self) -> FloatArray:

@@ -58,6 +58,16 @@ class TablePlan:
     segments: tuple[Segment, ...]
 
 
+@dataclass(frozen=True)
+class Prices:
+    """What a planner found scarce: the multipliers of its constraints at the optimum."""
+
+    nic_share: (
+        float  # of the time held by global all-to-alls, 1 - it by scale-up ports; 1 when tiers are serial
+    )
+    memory_s_per_byte: float  # seconds saved by one more byte on every rank; 0 when memory is not scarce
+
+
 @dataclass(frozen=True, eq=False)
 class ShardingPlan:
     """The whole placement, with the switches it is to be run under and what the planner has to say of it."""
@@ -67,3 +77,4 @@ class ShardingPlan:
     tables: tuple[TablePlan, ...]  # in the workload's order
     execution: Execution
     notes: tuple[str, ...] = ()
+    prices: Prices | None = None  # None: not planned by prices

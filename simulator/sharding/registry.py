@@ -3,7 +3,7 @@
 A policy is a pure function of statistics, topology, execution switches and its own options to a
 `ShardingPlan`. It lives in one module of `simulator/sharding/policies/` and registers itself there:
 
-    @register("row_wise", "every table's rows over all ranks")
+    @register("row_wise", "every table's rows over all ranks", options=NoOptions)
     def row_wise(statistics, topology, execution, options): ...
 
 The modules of that package are found by looking into it, so one new file is all that a new policy needs.
@@ -54,10 +54,7 @@ _registered: dict[str, Policy] = {}
 
 
 def register(
-    name: str,
-    summary: str,
-    *,
-    options: type[Options] = NoOptions,  # type: ignore[assignment]
+    name: str, summary: str, *, options: type[Options]
 ) -> Callable[[PolicyFunction[Options]], PolicyFunction[Options]]:
     """Decorates a policy's function. ValueError for a name taken, or an option that hides a switch."""
 

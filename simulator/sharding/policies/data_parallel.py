@@ -8,7 +8,7 @@ from simulator.topology.topology import Topology
 from simulator.workload.workload import Statistics
 
 
-@register("data_parallel", "every table whole on every rank")
+@register("data_parallel", "every table whole on every rank", options=NoOptions)
 def data_parallel(
     statistics: Statistics, topology: Topology, execution: Execution, options: NoOptions
 ) -> ShardingPlan:

@@ -8,7 +8,7 @@ from simulator.topology.topology import Topology
 from simulator.workload.workload import Statistics
 
 
-@register("row_wise", "each table's rows in equal blocks over all ranks")
+@register("row_wise", "each table's rows in equal blocks over all ranks", options=NoOptions)
 def row_wise(
     statistics: Statistics, topology: Topology, execution: Execution, options: NoOptions
 ) -> ShardingPlan:

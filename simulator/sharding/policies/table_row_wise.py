@@ -16,7 +16,7 @@ from simulator.topology.topology import Topology
 from simulator.workload.workload import Statistics
 
 
-@register("table_row_wise", "each table in one island, its rows over the island's ranks")
+@register("table_row_wise", "each table in one island, its rows over the island's ranks", options=NoOptions)
 def table_row_wise(
     statistics: Statistics, topology: Topology, execution: Execution, options: NoOptions
 ) -> ShardingPlan:

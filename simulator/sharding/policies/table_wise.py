@@ -10,7 +10,7 @@ from simulator.topology.topology import Topology
 from simulator.workload.workload import Statistics
 
 
-@register("table_wise", "each table whole on one rank, balanced by expected traffic")
+@register("table_wise", "each table whole on one rank, balanced by expected traffic", options=NoOptions)
 def table_wise(
     statistics: Statistics, topology: Topology, execution: Execution, options: NoOptions
 ) -> ShardingPlan:

@@ -1,0 +1,184 @@
+"""What a row costs in each of FlexShard's tiers: seconds for each unit of how often it is asked for, and memory.
+
+Theory of operation. The predicted time of a plan is a sum over rows, so a row's cost depends on its tier and on
+how often it is looked up alone. How often is measured in up to three ways, since dedup and sparse
+synchronisation count a row once where it is looked up often:
+
+    rows            1 for each row: dense synchronisation sums a row whether it was looked up or not
+    lookups         expected lookups by one rank: all-to-alls without dedup
+    touched(k)      the chance that k ranks look it up at all: with dedup a rank asks once (k = 1) or its island
+                    does (k = island size); sparse synchronisation moves the rows that copies' readers touched
+
+Costs are kept in four components, because tiers that run at once share ports:
+
+    across   the global all-to-alls, from their start to their end
+    beside   the part of them that goes over scale-up ports
+    inside   the island all-to-alls, over the same ports
+    sync     synchronisation of copies, always on its own
+
+`tiers: serial` takes across + inside + sync; `concurrent` takes max(across, beside + inside) + sync. All are the
+seconds that `predict` gives, without start-up, for one unit of each measure. With `dedup: island` the part of a
+global all-to-all that is not its bottleneck (NIC or scale-up) is left out; with islands of unequal size the
+busiest rank of each measure is taken, an upper bound.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from simulator.arrays import FloatArray
+from simulator.sharding.exchange import ID_BYTES, STEPS, Asked, Exchange, bytes_s, exchange, stages
+from simulator.sharding.execution import Execution
+from simulator.sharding.layouts import global_rows, island, replicated
+from simulator.sharding.loads import Geometry, Loads
+from simulator.sharding.memory import row_memory_bytes
+from simulator.sharding.plan import Layout, Tier
+from simulator.sharding.predict import gradient_row_bytes, synchronised_row_bytes
+from simulator.sharding.replicas import Copied, sync_stages
+from simulator.topology.topology import Topology
+from simulator.workload.workload import Statistics, TableStatistics
+
+TIERS = (Tier.REPLICATED, Tier.ISLAND, Tier.GLOBAL)
+COMPONENTS = ("across", "beside", "inside", "sync")
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How often a row counts; see above. `ranks` belongs to `touched` alone."""
+
+    kind: Literal["rows", "lookups", "touched"]
+    ranks: int = 1
+
+
+ROWS = Measure("rows")
+
+
+@dataclass(frozen=True, eq=False)
+class TierCosts:
+    """Costs of a row of each table in each tier, tiers and components in the order of the constants above."""
+
+    measures: tuple[Measure, ...]
+    seconds: FloatArray  # [tiers, components, measures, tables]
+    memory_bytes: FloatArray  # [tiers, tables] of the fullest rank
+
+
+class _Ledger:
+    """Collects seconds by (tier, component, measure)."""
+
+    def __init__(self, statistics: Statistics, topology: Topology, execution: Execution) -> None:
+        self.tables = statistics.tables
+        self.topology = topology
+        self.execution = execution
+        self.entries: dict[tuple[Tier, str, Measure], FloatArray] = {}
+
+    def add(self, tier: Tier, component: str, measure: Measure, seconds: FloatArray) -> None:
+        """`seconds` [tables] for each unit of the measure."""
+        key = (tier, component, measure)
+        self.entries[key] = self.entries.get(key, 0.0) + seconds
+
+    def step_bytes(self, step: str) -> FloatArray:
+        """[tables] bytes of one row in a step."""
+        return np.array([_step_bytes(step, table, self.execution) for table in self.tables], dtype=np.float64)
+
+
+def tier_costs(statistics: Statistics, topology: Topology, execution: Execution) -> TierCosts:
+    """What a row of each table costs in each tier."""
+    ledger = _Ledger(statistics, topology, execution)
+    for tier, layout in ((Tier.ISLAND, island(topology)), (Tier.GLOBAL, global_rows(topology))):
+        for step in STEPS:
+            _add_exchange(ledger, tier, layout, step)
+    for tier, layout in ((Tier.REPLICATED, replicated(topology)), (Tier.ISLAND, island(topology))):
+        _add_sync(ledger, tier, layout)
+    measures = tuple(dict.fromkeys([ROWS, *(measure for _, _, measure in ledger.entries)]))
+    seconds = np.zeros((len(TIERS), len(COMPONENTS), len(measures), len(statistics.tables)))
+    for (tier, component, measure), values in ledger.entries.items():
+        seconds[TIERS.index(tier), COMPONENTS.index(component), measures.index(measure)] = values
+    return TierCosts(measures, seconds, _memory_bytes(statistics, topology, execution))
+
+
+def _memory_bytes(statistics: Statistics, topology: Topology, execution: Execution) -> FloatArray:
+    row = np.array([row_memory_bytes(table, execution.optimizer) for table in statistics.tables])
+    return np.array([row, row / min(topology.island_sizes), row / topology.world_size])
+
+
+def _step_bytes(step: str, table: TableStatistics, execution: Execution) -> int:
+    if step == "ids":
+        return ID_BYTES
+    return table.row_bytes if step == "embeddings" else gradient_row_bytes(table, execution)
+
+
+def _add_exchange(ledger: _Ledger, tier: Tier, layout: Layout, step: str) -> None:
+    geometry = Geometry(layout, ledger.topology)
+    straight = Measure("lookups") if ledger.execution.dedup == "none" else Measure("touched", 1)
+    row_bytes = ledger.step_bytes(step)
+    if ledger.execution.dedup == "island" and tier is Tier.GLOBAL:
+        _add_pooled_exchange(ledger, geometry, step, row_bytes)
+        return
+    whole_s, up_s = _seconds(ledger, exchange(step, _unit(1.0, {}), geometry))
+    if tier is Tier.ISLAND:
+        ledger.add(tier, "inside", straight, row_bytes * up_s)
+        return
+    ledger.add(tier, "across", straight, row_bytes * whole_s)
+    ledger.add(tier, "beside", straight, row_bytes * up_s)
+
+
+def _add_pooled_exchange(ledger: _Ledger, geometry: Geometry, step: str, row_bytes: FloatArray) -> None:
+    sizes = sorted(set(ledger.topology.island_sizes))
+    straight = exchange(step, _unit(1.0, dict.fromkeys(sizes, 0.0)), geometry)
+    pooled = {
+        size: exchange(step, _unit(0.0, {other: float(other == size) for other in sizes}), geometry)
+        for size in sizes
+    }
+    near_s, _ = _seconds(ledger, Exchange(step, straight.loads))
+    all_near_s, all_near_up_s = _seconds(ledger, straight)
+    far = {size: _seconds(ledger, moved) for size, moved in pooled.items()}
+    bound_by_pools = sum(whole_s for whole_s, _ in far.values()) >= near_s
+    once = Measure("touched", 1)
+    across_s = all_near_s - near_s if bound_by_pools else all_near_s
+    ledger.add(Tier.GLOBAL, "across", once, row_bytes * across_s)
+    ledger.add(Tier.GLOBAL, "beside", once, row_bytes * all_near_up_s)
+    for size, (whole_s, up_s) in far.items():
+        measure = Measure("touched", size)
+        if bound_by_pools:
+            ledger.add(Tier.GLOBAL, "across", measure, row_bytes * whole_s)
+        ledger.add(Tier.GLOBAL, "beside", measure, row_bytes * up_s)
+
+
+def _add_sync(ledger: _Ledger, tier: Tier, layout: Layout) -> None:
+    execution, topology = ledger.execution, ledger.topology
+    row_bytes = np.array(
+        [synchronised_row_bytes(table, tier, execution) for table in ledger.tables], dtype=np.float64
+    )
+    every = execution.sync_every
+    sizes = sorted({1, *topology.island_sizes})
+    nothing = dict.fromkeys(sizes, 0.0)
+    if execution.sync == "dense":
+        each_s = _sync_s(layout, Copied(1.0, nothing), topology, execution)
+        ledger.add(tier, "sync", ROWS, row_bytes * each_s / every)
+        return
+    for size in sizes:
+        each_s = _sync_s(layout, Copied(0.0, nothing | {size: 1.0}), topology, execution)
+        if each_s > 0:
+            measure = Measure("touched", size * every)
+            ledger.add(tier, "sync", measure, (ID_BYTES + row_bytes) * each_s / every)
+
+
+def _unit(straight: float, pooled: Mapping[int, float]) -> Asked:
+    return Asked(
+        dict.fromkeys(STEPS, straight), {size: dict.fromkeys(STEPS, part) for size, part in pooled.items()}
+    )
+
+
+def _seconds(ledger: _Ledger, moved: Exchange) -> tuple[float, float]:
+    """From start to end, and of the scale-up ports alone."""
+    parts: Sequence[Loads] = [
+        part for call in moved.calls for part in stages(call, ledger.topology, ledger.execution)
+    ]
+    whole_s = sum(bytes_s(part, ledger.topology) for part in parts)
+    return whole_s, sum(part.up_s(ledger.topology) for part in parts)
+
+
+def _sync_s(layout: Layout, copied: Copied, topology: Topology, execution: Execution) -> float:
+    return sum(stage.bytes_s(topology) for stage in sync_stages(layout, copied, topology, execution))

@@ -23,6 +23,9 @@ class EqualHittersSpec(StrictModel):
         return (self.share / self.count,) * self.count
 
 
+HitterList = Annotated[tuple[PositiveShare, ...], Field(max_length=MOST_HITTERS)]
+
+
 class ZipfSpec(StrictModel):
     """Zipf-Mandelbrot: the row of rank x = 1, 2, ... has weight (x + q)^-s."""
 
@@ -31,10 +34,8 @@ class ZipfSpec(StrictModel):
     q: Annotated[float, BeforeValidator(parse_number)] = Field(
         0.0, gt=-1, le=1e15, description="flattens the hottest rows; default 0"
     )
-    heavy_hitters: EqualHittersSpec | tuple[PositiveShare, ...] = Field(
-        (),
-        max_length=MOST_HITTERS,
-        description="rows with shares of their own, {count, share} or a list; default none",
+    heavy_hitters: EqualHittersSpec | HitterList = Field(
+        (), description="rows with shares of their own, {count, share} or a list of shares; default none"
     )
 
     @property

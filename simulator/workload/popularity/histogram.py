@@ -59,7 +59,7 @@ def _share_below(classes: _Classes, part: FloatArray) -> FloatArray:
 
 
 def _classes(locality: Locality) -> _Classes:
-    least = locality.lowest + 1.0
+    least = locality.lowest.astype(np.float64) + 1.0
     most = np.append(locality.lowest[1:].astype(np.float64), np.inf)
     reuse = locality.lookups / locality.rows
     lookup_shares, row_shares = locality.lookup_shares, locality.row_shares
@@ -72,11 +72,12 @@ def _classes(locality: Locality) -> _Classes:
     rows = rows / rows.sum()
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = np.where(rows > 0, lookup_shares * reuse / rows, least)
+    mean = np.minimum(np.maximum(mean, least), most)
     hottest_first = slice(None, None, -1)
     return _Classes(
         least[hottest_first],
         most[hottest_first],
-        np.asarray(np.clip(mean, least, most)[hottest_first], np.float64),
+        mean[hottest_first],
         rows[hottest_first],
         lookup_shares[hottest_first],
         exponent,

@@ -59,7 +59,8 @@ class BoundNetwork:
 
     def _let_ranks_go(self, arrived: Event) -> None:
         self.events += 1
-        transmission: Transmission = arrived.value
+        transmission = arrived.value
+        assert isinstance(transmission, Transmission)
         transmission.finish_s[:] = self._env.now
         for rank in transmission.rank_done:
             transmission.rank_is_done(rank)

@@ -64,13 +64,11 @@ class _Run:
     def start(self, which: IndexArray) -> None:
         if not len(which):
             return
-        flows, everyone = self._flows, len(which) == len(self._flows)
-        sources, destinations, payload = (
-            column if everyone else column[which]
-            for column in (flows.sources, flows.destinations, flows.bytes)
-        )
-        routes = self._topology.routes(sources, destinations)
-        self.state.add(routes, volume_bytes(routes, payload))
+        flows = self._flows
+        if len(which) < len(flows):
+            flows = Flows(flows.sources[which], flows.destinations[which], flows.bytes[which])
+        routes = self._topology.routes(flows.sources, flows.destinations)
+        self.state.add(routes, volume_bytes(routes, flows.bytes))
         self._started = np.concatenate((self._started, which))
         self._latency_s = np.concatenate((self._latency_s, routes.latency_s))
         self._check_stalled()

@@ -16,6 +16,7 @@ Amounts are bytes a second when rates are asked for, and bytes when a step is to
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simulator.arrays import FloatArray, IndexArray, IntArray
 from simulator.network.compiled import compiled
@@ -43,7 +44,7 @@ class _Filling(NamedTuple):
     """The state of one filling."""
 
     amounts: FloatArray  # [slots] what each stopped flow gets
-    rises: IntArray  # [slots] 1 until the flow is stopped
+    rises: NDArray[np.uint8]  # [slots] 1 until the flow is stopped
     rising: IntArray  # [resources] how many flows still rise
     spare: FloatArray  # [resources] amount left
     least: FloatArray  # [resources] a lower bound of the limits of rising flows
@@ -160,7 +161,7 @@ def fill(
     budget: FloatArray,
     limits: FloatArray,
     amounts: FloatArray,
-    rises: IntArray,
+    rises: NDArray[np.uint8],
 ) -> Levels:
     """Share `budget` [resources] among the flows with `rises` [slots] 1, of which each resource has `live`.
 

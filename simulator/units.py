@@ -26,6 +26,8 @@ _GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
 _SIZE_UNIT = re.compile(r"(?P<prefix>[kKMGTP]?|[KMGTP]i)(?P<base>B|bytes?|b|bits?)")
 _MOST_CHARACTERS = 60
 _LARGEST_EXPONENT = 330  # every float has a spelling
+_LARGEST = 10**30
+_MOST_BYTES = 2**62  # sizes stay exact in 64-bit integers
 _LONGEST_SPELLED = 1e6
 
 _BANDWIDTH_EXAMPLES = "'{0} Gbit/s' or '{0} GB/s'"
@@ -43,7 +45,7 @@ def parse_bytes(value: object, *, allow_zero: bool = False) -> int:
     size = number * _bytes_in(unit, whole=str(value), per_second=False)
     if size.denominator != 1:
         raise UnitError(f"{value!r} is not a whole number of bytes")
-    _check_sign(size, value, allow_zero=allow_zero)
+    _check_range(size, value, allow_zero=allow_zero, largest=_MOST_BYTES)
     return int(size)
 
 
@@ -57,7 +59,7 @@ def parse_bandwidth(value: object, *, allow_zero: bool = False) -> float:
     else:
         _refuse_bandwidth_unit(value, unit)
     rate = number * _bytes_in(size_unit, whole=str(value), per_second=True)
-    _check_sign(rate, value, allow_zero=allow_zero)
+    _check_range(rate, value, allow_zero=allow_zero)
     return float(rate)
 
 
@@ -67,7 +69,7 @@ def parse_duration(value: object, *, allow_zero: bool = False) -> float:
     if unit not in _SECONDS:
         raise UnitError(f"{value!r} is not a duration: {unit!r} is not one of the units ns, us, ms, s")
     seconds = number * _SECONDS[unit]
-    _check_sign(seconds, value, allow_zero=allow_zero)
+    _check_range(seconds, value, allow_zero=allow_zero)
     return float(seconds)
 
 
@@ -78,7 +80,9 @@ def parse_ratio(value: object) -> float:
     numbers = [_number(part.strip(), value) for part in ((upper, lower) if colon else (upper,))]
     if any(number <= 0 for number in numbers):
         raise UnitError(f"{value!r} is not a positive ratio: write it like '7:1'")
-    return float(numbers[0] / numbers[1]) if colon else float(numbers[0])
+    ratio = numbers[0] / numbers[1] if colon else numbers[0]
+    _check_range(ratio, value, allow_zero=False)
+    return float(ratio)
 
 
 def spell_bytes(size_bytes: int) -> str:
@@ -197,11 +201,13 @@ def _refuse_bandwidth_unit(value: object, unit: str) -> NoReturn:
     raise UnitError(f"{value!r} is not a bandwidth: {unit!r} is not one of the units GB/s, GiB/s or Gbit/s")
 
 
-def _check_sign(number: Fraction, value: object, *, allow_zero: bool) -> None:
+def _check_range(number: Fraction, value: object, *, allow_zero: bool, largest: int = _LARGEST) -> None:
     if number < 0:
         raise UnitError(f"{value!r} is negative")
     if number == 0 and not allow_zero:
         raise UnitError(f"{value!r} is zero: it must be greater")
+    if number > largest:
+        raise UnitError(f"{value!r} is out of range")
 
 
 def _scaled(number: float, unit: str) -> str:

@@ -1,7 +1,8 @@
 """The base of every schema: unknown keys are errors, values are frozen and never coerced.
 
-Two shapes of YAML are met halfway, by the annotation of the field they are for: a list becomes the tuple that a
-frozen model holds, and the boolean that a plain `off` or `no` is becomes 'none' or 'off' where a choice has it.
+Three shapes of YAML are met halfway, by the annotation of the field they are for: a list becomes the tuple that a
+frozen model holds, a whole float (1e9) the integer that a field wants, and the boolean that a plain `off` or `no` is
+becomes 'none' or 'off' where a choice has it.
 """
 
 import types
@@ -50,6 +51,8 @@ def adapted(value: Any, annotation: Any) -> Any:
         ]
         words = _TRUE_WORDS if value else _FALSE_WORDS
         return next((word for word in words if word in choices), value)
+    if isinstance(value, float) and value.is_integer() and int in members and float not in members:
+        return int(value)
     if isinstance(value, list):
         for member in members:
             if get_origin(member) is tuple:

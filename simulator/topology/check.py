@@ -64,14 +64,20 @@ def _shape(spec: TopologySpec) -> Iterator[Finding]:
         yield Finding(("scale_up",), f"is missing, but an island has {max(sizes)} ranks that it must join")
     if spec.scale_out is None and len(sizes) > 1:
         yield Finding(("scale_out",), f"is missing, but it must join {len(sizes)} islands")
-    host = spec.gpus_per_host
+    yield from _hosts(spec)
+
+
+def _hosts(spec: TopologySpec) -> Iterator[Finding]:
+    """A host may be partly filled by a smaller island, but none is torn: not an island over uneven hosts, not a
+    host over parts of islands."""
+    host, sizes = spec.gpus_per_host, tuple(dict.fromkeys(spec.island_sizes))
     if host is None:
         return
-    torn = [size for size in dict.fromkeys(sizes) if size % host and host % size]
-    if torn or (host > max(sizes) and len(set(sizes)) > 1):
+    if host <= max(sizes) and (torn := [size for size in sizes if size > host and size % host]):
+        yield Finding(("gpus_per_host",), f"hosts of {host} cannot make up an island of {torn[0]}")
+    if host > max(sizes) and (len(sizes) > 1 or host % sizes[0]):
         yield Finding(
-            ("gpus_per_host",),
-            f"{host} neither divides islands of {_listed(dict.fromkeys(sizes))} nor holds whole ones of one size",
+            ("gpus_per_host",), f"a host of {host} cannot be made up of whole islands of {_listed(sizes)}"
         )
 
 
@@ -176,6 +182,6 @@ def _missing(
         yield Finding(path, str(error))
 
 
-def _listed(numbers: Sequence[int] | dict[int, None]) -> str:
-    shown = [str(number) for number in list(numbers)[:8]]
+def _listed(numbers: Sequence[int]) -> str:
+    shown = [str(number) for number in numbers[:8]]
     return ", ".join(shown) + (", ..." if len(numbers) > len(shown) else "")

@@ -45,29 +45,25 @@ def edited_spec(spec: TopologySpec, changes: Mapping[str, Any]) -> TopologySpec:
 
 def _resolved(key: str, paths: Mapping[str, list[Path]]) -> Path:
     """The path that a key names. Raises ValueError."""
-    name = key.replace("__", ".")
-    if "." in name:
-        path = tuple(name.split("."))
-        if path not in paths[str(path[-1])]:
-            known = [dotted(path) for same in paths.values() for path in same]
-            raise ValueError(_unknown(key, name, known))
-        return path
-    if name in TopologySpec.model_fields:
-        return (name,)
-    found = paths.get(name, [])
+    *above, name = key.replace("__", ".").split(".")
+    known = known_keys(TopologySpec, above)
+    if name in known:
+        return (*above, name)
+    found = paths.get(name, []) if not above else []
     if len(found) > 1:
         raise ValueError(
             f"the key {key!r} is ambiguous, allowed: {' or '.join(dotted(path) for path in found)}"
         )
     if not found:
-        raise ValueError(_unknown(key, name, list(paths)))
+        raise ValueError(_unknown(key, name, known, paths))
     return found[0]
 
 
-def _unknown(key: str, name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f", did you mean {near[0]!r}?" if near else f", allowed: {', '.join(known_keys(TopologySpec, ()))}"
-    return f"unknown key {key!r}{hint}"
+def _unknown(key: str, name: str, known: list[str], paths: Mapping[str, list[Path]]) -> str:
+    near = difflib.get_close_matches(name, [*known, *paths], n=1)
+    where = [dotted(path) for path in paths.get(near[0], [])] if near else []
+    hint = f", did you mean {' or '.join(where)}?" if where else ""
+    return f"unknown key {key!r}" + (f", allowed: {', '.join(known)}" if known else "") + hint
 
 
 def _put(data: dict[str, Any], path: Path, value: Any) -> None:

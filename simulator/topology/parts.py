@@ -52,7 +52,9 @@ class Targets:
         if target in self._parts:
             return self._parts[target]
         family = target.split("/")[0]
-        if family == "rank" or family not in self._counts:
+        if family == "rank":
+            raise ValueError(f"{target!r} has no link of its own: a rank wants `kind: late` or `kind: slow`")
+        if family not in self._counts:
             raise ValueError(f"{target!r} is not a port or a link: allowed are {self._ranges(target)}")
         near = (
             difflib.get_close_matches(target, self._parts, n=1, cutoff=0.8) if target.count("/") > 1 else []

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.arrays import BoolArray, FloatArray, IndexArray, IntArray
+from simulator.arrays import FloatArray, IndexArray, IntArray
 from simulator.topology.fabrics.fabric import Fabric, Ports
 from simulator.topology.topology import Routes
 
-_CHUNK_PAIRS = 1 << 18
+_CHUNK_PAIRS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -49,48 +49,50 @@ class PairRouter:
         )
         for start in range(0, pairs, _CHUNK_PAIRS):
             chunk = slice(start, start + _CHUNK_PAIRS)
-            self._route_chunk(sources[chunk], destinations[chunk], result, chunk)
+            part = Routes(
+                result.resources[chunk],
+                result.cap_bytes_per_s[chunk],
+                result.latency_s[chunk],
+                result.overhead_bytes[chunk],
+            )
+            self._write(sources[chunk], destinations[chunk], part)
         return result
 
-    def _route_chunk(
-        self, sources: IndexArray, destinations: IndexArray, result: Routes, chunk: slice
-    ) -> None:
-        within: BoolArray = self.island_of[sources] == self.island_of[destinations]
-        self._write_inside(sources, destinations, np.flatnonzero(within), result, chunk)
-        self._write_between(sources, destinations, np.flatnonzero(~within), result, chunk)
+    def _write(self, sources: IndexArray, destinations: IndexArray, routes: Routes) -> None:
+        """Route a chunk as if all of it went between islands, then write over what stays inside one."""
+        self._write_between(sources, destinations, routes)
+        rows = np.flatnonzero(self.island_of[sources] == self.island_of[destinations])
+        if len(rows):
+            self._write_inside(sources[rows], destinations[rows], rows, routes)
+
+    def _write_between(self, sources: IndexArray, destinations: IndexArray, routes: Routes) -> None:
+        hops = routes.resources
+        routes.cap_bytes_per_s[:] = self.between.cap_bytes_per_s
+        routes.latency_s[:] = self.between.latency_s
+        if not len(self.ports.nic_egress):  # one island, nothing to leave it by
+            return
+        routes.latency_s[:] += self.fabric.fill(self.ports, sources, destinations, hops)
+        if np.isfinite(self.inside.cap_bytes_per_s) and self.fabric.uses_scale_up:
+            over_scale_up = ((hops >= 0) & (hops < 2 * len(self.ports.scale_up_egress))).any(axis=1)
+            routes.cap_bytes_per_s[over_scale_up] = min(
+                self.inside.cap_bytes_per_s, self.between.cap_bytes_per_s
+            )
+        routes.overhead_bytes[:] = self._overhead(self.between, hops)
 
     def _write_inside(
-        self, sources: IndexArray, destinations: IndexArray, rows: IntArray, result: Routes, chunk: slice
+        self, sources: IndexArray, destinations: IndexArray, rows: IntArray, routes: Routes
     ) -> None:
-        if not len(rows):
-            return
-        hops = result.resources[chunk]
-        hops[rows, 0] = self.ports.scale_up_egress[sources[rows]]
-        hops[rows, 1] = self.ports.scale_up_ingress[destinations[rows]]
-        result.latency_s[chunk][rows] = self.inside.latency_s
-        result.cap_bytes_per_s[chunk][rows] = self.inside.cap_bytes_per_s
-        result.overhead_bytes[chunk][rows] = self.inside.message_gap_s * self._tightest(hops[rows, :2])
+        hops = np.full((len(rows), routes.resources.shape[1]), -1, np.int32)
+        hops[:, 0] = self.ports.scale_up_egress[sources]
+        hops[:, 1] = self.ports.scale_up_ingress[destinations]
+        routes.resources[rows] = hops
+        routes.cap_bytes_per_s[rows] = self.inside.cap_bytes_per_s
+        routes.latency_s[rows] = self.inside.latency_s
+        routes.overhead_bytes[rows] = self._overhead(self.inside, hops)
 
-    def _write_between(
-        self, sources: IndexArray, destinations: IndexArray, rows: IntArray, result: Routes, chunk: slice
-    ) -> None:
-        if not len(rows):
-            return
-        path = np.full((len(rows), result.resources.shape[1]), -1, np.int32)
-        added_s = self.fabric.fill(self.ports, sources[rows], destinations[rows], path)
-        result.resources[chunk][rows] = path
-        result.latency_s[chunk][rows] = self.between.latency_s + added_s
-        result.cap_bytes_per_s[chunk][rows] = self._cap_between(path)
-        result.overhead_bytes[chunk][rows] = self.between.message_gap_s * self._tightest(path)
-
-    def _cap_between(self, path: IndexArray) -> FloatArray:
-        caps = np.full(len(path), self.between.cap_bytes_per_s)
-        if np.isfinite(self.inside.cap_bytes_per_s):
-            over_scale_up = ((path >= 0) & (path < 2 * len(self.ports.scale_up_egress))).any(axis=1)
-            caps[over_scale_up] = np.minimum(caps[over_scale_up], self.inside.cap_bytes_per_s)
-        return caps
-
-    def _tightest(self, path: IndexArray) -> FloatArray:
-        """The least capacity of the ports on each path."""
-        tightest: FloatArray = np.where(path >= 0, self.port_bytes_per_s[path], np.inf).min(axis=1)
-        return tightest
+    def _overhead(self, tier: TierFigures, hops: IndexArray) -> FloatArray | float:
+        """The message gap as bytes of the port of least capacity on each path."""
+        if tier.message_gap_s == 0:
+            return 0.0
+        tightest: FloatArray = np.where(hops >= 0, self.port_bytes_per_s[hops], np.inf).min(axis=1)
+        return tier.message_gap_s * tightest

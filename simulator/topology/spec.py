@@ -2,7 +2,15 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    PlainValidator,
+    Tag,
+    WithJsonSchema,
+    model_validator,
+)
 
 from simulator.config.errors import refuse
 from simulator.config.model import StrictModel
@@ -53,6 +61,14 @@ NicList = Annotated[
 ]
 
 
+def _refuse_direct(value: object) -> object:
+    if value == "direct":
+        raise ValueError(
+            "a rail-only fabric has no path from rail to rail, allowed: 'scale_up', over the rail-mate"
+        )
+    return value
+
+
 class StartupSpec(StrictModel):
     """Start-up time of one collective: alpha + gamma * sqrt(bytes of the busiest rank)."""
 
@@ -94,7 +110,7 @@ class RailOnlySpec(StrictModel):
     """One switch for each rail and nothing between them: NICs reach only those of equal local index."""
 
     kind: Literal["rail_only"] = Field(description="rails that do not meet")
-    cross_rail: Literal["scale_up"] = Field(
+    cross_rail: Annotated[Literal["scale_up"], BeforeValidator(_refuse_direct)] = Field(
         "scale_up",
         description="a flow between rails goes over scale-up to the rail-mate first; the only way there is",
     )

@@ -40,11 +40,16 @@ class Fabric(Protocol):
     def most_hops(self) -> int:
         """The most resources that a path passes."""
 
+    @property
+    def uses_scale_up(self) -> bool:
+        """Whether a path may pass scale-up ports on its way between islands."""
+
     def fill(
         self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray
     ) -> FloatArray:
-        """Write the paths of pairs of ranks in different islands to `hops` [pairs, most_hops], -1 where a path
-        has ended. Returns the latency [pairs] in seconds that a path has beyond the scale-out latency."""
+        """Write the paths of pairs of ranks in different islands to `hops` [pairs, at least most_hops], which
+        comes filled with -1. What is written for pairs of one island does not matter. Returns the latency [pairs]
+        in seconds that a path has beyond the scale-out latency."""
 
     def share_bytes_per_s(self, link_bytes_per_s: FloatArray) -> FloatArray:
         """What the links leave each rank [world_size] when every rank sends alike to all ranks of other islands."""

@@ -23,6 +23,7 @@ class LeafSpine:
     island_of: IndexArray  # [world_size]
     links: Links
     most_hops: int = 4
+    uses_scale_up: bool = False
 
     @classmethod
     def of(cls, members: Members, islands_per_leaf: int, uplink_bytes_per_s_per_nic: float) -> "LeafSpine":

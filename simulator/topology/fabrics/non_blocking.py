@@ -15,6 +15,7 @@ class NonBlocking:
     world_size: int
     links: Links = NO_LINKS
     most_hops: int = 2
+    uses_scale_up: bool = False
 
     def fill(
         self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray

@@ -29,6 +29,7 @@ class RailOnly:
     scale_up_latency_s: float
     links: Links = NO_LINKS
     most_hops: int = 4
+    uses_scale_up: bool = True
 
     @classmethod
     def of(cls, members: Members, scale_up_latency_s: float) -> "RailOnly":

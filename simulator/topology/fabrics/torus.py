@@ -32,6 +32,7 @@ class Torus:
     island_sizes: tuple[int, ...]
     links: Links
     hop_latency_s: float
+    uses_scale_up: bool = False
 
     @classmethod
     def of(cls, members: Members, spec: TorusSpec) -> "Torus":

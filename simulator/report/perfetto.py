@@ -1,9 +1,9 @@
 """A timeline as Chrome-trace JSON, which ui.perfetto.dev opens.
 
 One process a rank, one thread (track) a stream. An operation is a slice from the rank's arrival to its end;
-where the rank had to wait, its children are `wait` and then `transfer` (or `work`). Perfetto demands that
-slices on a track nest. A stream runs one operation after another, so they do as long as rounding makes no
-neighbours overlap: every instant is first rounded to whole nanoseconds, then written in microseconds.
+where the rank had to wait, its children are `wait` and then `transfer`. Perfetto demands that slices on a track
+nest. A stream runs one operation after another, so they do as long as rounding makes no neighbours overlap:
+every instant is first rounded to whole nanoseconds, then written in microseconds.
 
 Format: "Trace Event Format" (Chromium project), phases X (complete slice) and M (names).
 """
@@ -18,7 +18,7 @@ import numpy as np
 
 from simulator.arrays import IntArray
 from simulator.engine.program import Collective, Compute, Operation, Program, Transfer
-from simulator.engine.timeline import Timeline
+from simulator.engine.timeline import Slice, Timeline
 
 Event = dict[str, Any]
 
@@ -38,25 +38,23 @@ def trace_events(timeline: Timeline, *, max_ranks: int | None = DEFAULT_MAX_RANK
     """The whole trace as a JSON object.
 
     At most `max_ranks` ranks are shown (None: all): the lowest, and always the one that ends last.
-    Events are sorted by rank, then track, then time, a parent before its children.
+    Slices are sorted by rank, then track, then time, a parent before its children.
     """
     program = timeline.program
     ranks = shown_ranks(timeline, max_ranks)
-    tracks = track_numbers(program)
-    events = list(name_events(ranks, tracks))
+    tracks, shown = track_numbers(program), set(ranks)
     moved = [moved_bytes(operation, program.world_size) for operation in program.operations]
-    for rank in ranks:
-        slices = [
-            event
-            for index, operation in enumerate(program.operations)
-            if not math.isnan(timeline.end_s[index, rank])
-            for event in operation_slices(timeline, index, rank, tracks[operation.stream], moved[index])
-        ]
-        events += sorted(slices, key=lambda event: (event["tid"], event["ts"], -event["dur"]))
+    slices = [
+        event
+        for part in timeline.slices()
+        if part.rank in shown
+        for event in slice_events(timeline, part, tracks[part.stream], moved[part.operation])
+    ]
+    slices.sort(key=lambda event: (event["pid"], event["tid"], event["ts"]))  # stable: parents stay first
     return {
         "displayTimeUnit": "ns",
         "otherData": {"ranks": program.world_size, "ranks_shown": len(ranks)},
-        "traceEvents": events,
+        "traceEvents": [*name_events(ranks, tracks), *slices],
     }
 
 
@@ -67,8 +65,7 @@ def shown_ranks(timeline: Timeline, max_ranks: int | None) -> tuple[int, ...]:
         raise ValueError(f"max_ranks is {max_ranks}; at least 1 is allowed")
     if max_ranks is None or max_ranks >= world_size:
         return tuple(range(world_size))
-    ends_s = np.nan_to_num(timeline.end_s, nan=-1.0).max(axis=0, initial=-1.0)
-    last = int(ends_s.argmax())
+    last = int(np.nan_to_num(timeline.end_s, nan=0.0).max(axis=0, initial=0.0).argmax())
     return (*range(max_ranks - 1), max(last, max_ranks - 1))
 
 
@@ -85,35 +82,25 @@ def name_events(ranks: tuple[int, ...], tracks: dict[str, int]) -> Iterator[Even
         yield {"ph": "M", "pid": rank, "name": "process_name", "args": {"name": f"rank {rank}"}}
         yield {"ph": "M", "pid": rank, "name": "process_sort_index", "args": {"sort_index": rank}}
         for stream, track in tracks.items():
-            yield {"ph": "M", "pid": rank, "tid": track, "name": "thread_name", "args": {"name": stream}}
-            yield {
-                "ph": "M",
-                "pid": rank,
-                "tid": track,
-                "name": "thread_sort_index",
-                "args": {"sort_index": track},
-            }
+            thread = {"ph": "M", "pid": rank, "tid": track}
+            yield {**thread, "name": "thread_name", "args": {"name": stream}}
+            yield {**thread, "name": "thread_sort_index", "args": {"sort_index": track}}
 
 
-def operation_slices(
-    timeline: Timeline, index: int, rank: int, track: int, moved: IntArray | None
-) -> Iterator[Event]:
-    """One operation of one rank: its slice, then its children when it waited."""
-    operation = timeline.program.operations[index]
-    enter, start, end = (
-        nanoseconds(instants[index, rank])
-        for instants in (timeline.enter_s, timeline.start_s, timeline.end_s)
-    )
-    waited, computes = start > enter, isinstance(operation, Compute)
+def slice_events(timeline: Timeline, part: Slice, track: int, moved: IntArray | None) -> Iterator[Event]:
+    """One rank's part in one operation: its slice, then its children when it waited."""
+    enter, start, end = (nanoseconds(instant_s) for instant_s in (part.enter_s, part.start_s, part.end_s))
+    waited = start > enter
     arguments: dict[str, Any] = {}
     if moved is not None:
-        arguments = {"sent_bytes": int(moved[0, rank]), "received_bytes": int(moved[1, rank])}
-    if waited and not computes:
-        arguments["last_rank_to_come"] = int(np.nanargmax(timeline.enter_s[index]))
-    yield slice_event(operation.name, rank, track, enter, end, arguments)
+        sent, received = moved[:, part.rank].tolist()
+        arguments = {"sent_bytes": sent, "received_bytes": received}
     if waited:
-        yield slice_event("wait", rank, track, enter, start, {})
-        yield slice_event("work" if computes else "transfer", rank, track, start, end, {})
+        arguments["last_rank_to_come"] = int(np.nanargmax(timeline.enter_s[part.operation]))
+    yield complete_event(part.name, part.rank, track, enter, end, arguments)
+    if waited:
+        yield complete_event("wait", part.rank, track, enter, start, {})
+        yield complete_event("transfer", part.rank, track, start, end, {})
 
 
 def moved_bytes(operation: Operation, world_size: int) -> IntArray | None:
@@ -130,7 +117,7 @@ def moved_bytes(operation: Operation, world_size: int) -> IntArray | None:
     return moved
 
 
-def slice_event(
+def complete_event(
     name: str, rank: int, track: int, start_ns: int, end_ns: int, arguments: dict[str, Any]
 ) -> Event:
     """One complete slice."""

@@ -7,7 +7,7 @@ import numpy as np
 from simulator.arrays import FloatArray, IntArray
 from simulator.report.folder import Results
 from simulator.report.plots.plot import Plot
-from simulator.report.plots.style import BLACK, GREY, PALE, new_figure, policy_title, title
+from simulator.report.plots.style import BLACK, GREY, PALE, new_figure, shortened, title
 from simulator.report.scales import bytes_text, factor_text
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def draw(results: Results) -> "Figure":
     used = axes.flat[: len(cells)]
     for ax, policy, matrix in zip(used, results.policies, cells, strict=True):
         image = draw_matrix(ax, matrix, results.island_sizes, norm)
-        ax.set_title(policy_title(policy, results.baseline, NAME_CHARACTERS[columns]), size=7)
+        ax.set_title(shortened(policy, NAME_CHARACTERS[columns]), size=7)
     axes[0, 0].set_ylabel("sending rank")
     axes[rows - 1, 0].set_xlabel("receiving rank")
     if norm is not None:

@@ -112,7 +112,7 @@ class Geometry:
     def mate_share(self) -> FloatArray:
         """[world_size] the part of a rank's requests that goes to others of its island."""
         own = (self.owned_copy == self.copy_of) * self.parts[self.copy_of]
-        return 1.0 - self.outside_share - own
+        return np.asarray(1.0 - self.outside_share - own)
 
     def requests(self, inside_bytes: FloatArray, outside_bytes: FloatArray) -> Loads:
         """Loads when each rank [world_size] asks for so many bytes of a copy.

@@ -19,8 +19,10 @@ from typing import Any, TypeVar
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from simulator.config.errors import FINDINGS, Finding, dotted, refuse
+from simulator.config.explain import explain
 from simulator.config.model import StrictModel
 from simulator.errors import UserError
 from simulator.sharding.execution import Execution
@@ -109,10 +111,10 @@ class PolicyEntry:
         """An entry from a name or a mapping. Raises UserError, one line for each problem."""
         try:
             return _parse(value)
-        except ValidationError as error:
-            raise UserError("\n".join(_line(problem) for problem in error.errors())) from error
         except PydanticCustomError as error:
-            raise UserError(error.message()) from error
+            findings: list[Finding] = (error.context or {})[FINDINGS]
+            lines = [": ".join(filter(None, ["policy", dotted(path), text])) for path, text in findings]
+            raise UserError("\n".join(lines)) from None
 
     def execution_over(self, base: Execution) -> Execution:
         """The experiment's switches with the entry's own on top."""
@@ -158,65 +160,45 @@ def unknown(kind: str, found: str, allowed: list[str]) -> str:
 
 
 def _parse(value: object) -> PolicyEntry:
+    """Raises what `config.errors.refuse` raises."""
     if isinstance(value, PolicyEntry):
         return value
     keys = {"name": value} if isinstance(value, str) else value
     if not isinstance(keys, Mapping) or not isinstance(keys.get("name"), str):
-        raise _problem("expected a policy's name, or a mapping with `name: NAME` and the policy's options")
+        refuse([Finding((), "allowed: a policy's name, or a mapping with `name: NAME` and its options")])
     try:
         policy = policy_named(keys["name"])
     except UserError as error:
-        raise _problem(str(error)) from error
+        refuse([Finding(() if isinstance(value, str) else ("name",), str(error))])
     chosen = {key: keys[key] for key in keys if key in Execution.model_fields}
-    own = {key: keys[key] for key in keys if key not in chosen and key not in OWN_KEYS}
-    problems = _unknown_keys(policy, own)
-    options = _validate(
-        policy.options, {key: own[key] for key in own if key in policy.options.model_fields}, problems
-    )
-    execution = _validate(Execution, chosen, problems)
-    label = keys.get("label", None)
-    if not (label is None or (isinstance(label, str) and label.strip())):
-        problems.append(InitErrorDetails(type=_problem("expected a text"), loc=("label",), input=label))
-    if problems or options is None or execution is None:
-        raise ValidationError.from_exception_data("policy", problems)
+    own = {key: keys[key] for key in keys if key in policy.options.model_fields}
+    findings = _unknown_keys(policy, keys) + _label_findings(keys.get("label"))
+    options = _validated(policy.options, own, findings)
+    execution = _validated(Execution, chosen, findings)
+    if findings or options is None or execution is None:
+        refuse(findings)
     switches = {key: getattr(execution, key) for key in chosen}
-    return PolicyEntry(
-        policy.name, label or _default_label(policy.name, switches, options), switches, options
-    )
+    label = keys.get("label") or _default_label(policy.name, switches, options)
+    return PolicyEntry(policy.name, label, switches, options)
 
 
-def _validate(
-    model: type[Options], values: dict[str, Any], problems: list[InitErrorDetails]
-) -> Options | None:
+def _validated(model: type[Options], values: dict[str, Any], findings: list[Finding]) -> Options | None:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        for problem in error.errors():
-            kind = PydanticCustomError("policy_option", "{message}", {"message": problem["msg"]})
-            problems.append(InitErrorDetails(type=kind, loc=problem["loc"], input=problem["input"]))
+        findings += [Finding(problem.path, problem.text) for problem in explain(error, values, model)]
         return None
 
 
-def _unknown_keys(policy: Policy, own: dict[str, Any]) -> list[InitErrorDetails]:
+def _unknown_keys(policy: Policy, keys: Mapping[Any, Any]) -> list[Finding]:
     allowed = [*OWN_KEYS, *policy.options.model_fields, *Execution.model_fields]
-    return [
-        InitErrorDetails(
-            type=_problem(unknown(f"key of policy {policy.name}", str(key), allowed)),
-            loc=(key,),
-            input=own[key],
-        )
-        for key in own
-        if key not in policy.options.model_fields
-    ]
+    return [Finding((key,), unknown("key", str(key), allowed)) for key in keys if key not in allowed]
 
 
-def _problem(message: str) -> PydanticCustomError:
-    return PydanticCustomError("policy_entry", "{message}", {"message": message})
-
-
-def _line(problem: Any) -> str:
-    place = ".".join(str(part) for part in problem["loc"])
-    return f"policy: {place}: {problem['msg']}" if place else f"policy: {problem['msg']}"
+def _label_findings(label: object) -> list[Finding]:
+    if label is None or (isinstance(label, str) and label.strip()):
+        return []
+    return [Finding(("label",), f"found {label!r}, allowed: text")]
 
 
 def _default_label(name: str, switches: Mapping[str, Any], options: StrictModel) -> str:

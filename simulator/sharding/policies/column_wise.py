@@ -6,6 +6,7 @@ Every owner must get every lookup's id, so ids travel as many times as a table h
 from pydantic import Field
 
 from simulator.config.model import StrictModel
+from simulator.config.types import PositiveCount
 from simulator.sharding.balance import Item, Shelf, busiest_first
 from simulator.sharding.execution import Execution
 from simulator.sharding.layouts import column_owners, shard_sizes
@@ -19,8 +20,10 @@ from simulator.workload.workload import Statistics, TableStatistics
 class ColumnWiseOptions(StrictModel):
     """In how many shards a table's columns are cut; never more than it has columns or the cluster ranks."""
 
-    shards: int | None = Field(None, ge=1, description="shards of each table; default by min_columns")
-    min_columns: int = Field(32, ge=1, description="columns of a shard at least, when shards is not given")
+    shards: PositiveCount | None = Field(None, description="shards of each table; default by min_columns")
+    min_columns: PositiveCount = Field(
+        32, description="columns of a shard at least, when shards is not given; default 32"
+    )
 
 
 @register("column_wise", "each table's columns over several ranks", options=ColumnWiseOptions)

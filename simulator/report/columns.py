@@ -74,7 +74,7 @@ TIME = (
         "The baseline's communication time over this policy's.",
     ),
     Column("bound_s", ("", "bound"), "time", "What the busiest port or link allows at best."),
-    Column("iteration_s", ("", "iteration"), "time", "The whole iteration, compute included."),
+    Column("iteration_s", ("itera-", "tion"), "time", "The whole iteration, compute included."),
     Column("imbalance", ("im-", "balance"), "factor", "Bytes sent by the busiest rank over the mean."),
     Column("bottleneck", ("", "bottleneck"), "text", "The resource that limits the longest phase."),
 )

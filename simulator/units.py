@@ -6,12 +6,11 @@ Arithmetic is exact until the last step, so `400 Gbit/s` is `50 GB/s` to the bit
 
 import math
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from typing import NoReturn
 
-_DECIMAL = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
-_BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5}
+_DECIMAL = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
+_BINARY = {"Ki": 1, "Mi": 2, "Gi": 3, "Ti": 4, "Pi": 5, "Ei": 6}
 _SECONDS = {
     "ns": Fraction(1, 10**9),
     "us": Fraction(1, 10**6),
@@ -20,10 +19,19 @@ _SECONDS = {
     "ms": Fraction(1, 1000),
     "s": Fraction(1),
 }
+_SPELLED_SIZES = {
+    "TB": Fraction(10**12),
+    "GB": Fraction(10**9),
+    "GiB": Fraction(2**30),
+    "MB": Fraction(10**6),
+    "MiB": Fraction(2**20),
+}
+_SPELLED_RATES = {f"{unit}/s": _SPELLED_SIZES[unit] for unit in ("TB", "GB", "MB")}
+_SPELLED_TIMES = {unit: _SECONDS[unit] for unit in ("s", "ms", "us", "ns")}
 _NUMBER = re.compile(r"[-+]?(\d+(_\d+)*(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
 _INFINITE = re.compile(r"[-+]?\.?(inf|infinity|nan)\b", re.IGNORECASE)
 _GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
-_SIZE_UNIT = re.compile(r"(?P<prefix>[kKMGTP]?|[KMGTP]i)(?P<base>B|bytes?|b|bits?)")
+_SIZE_UNIT = re.compile(r"(?P<prefix>[kKMGTPE]?|[KMGTPE]i)(?P<base>B|bytes?|b|bits?)")
 _MOST_CHARACTERS = 60
 _LARGEST_EXPONENT = 330  # every float has a spelling
 _LARGEST = 10**30
@@ -87,17 +95,17 @@ def parse_ratio(value: object) -> float:
 
 def spell_bytes(size_bytes: int) -> str:
     """An exact spelling that `parse_bytes` reads back, in the largest unit that is short."""
-    return _spelled(size_bytes, parse_bytes, ("TB", "GB", "GiB", "MB", "MiB"), "B")
+    return _spelled(size_bytes, _SPELLED_SIZES, "B")
 
 
 def spell_bandwidth(rate_bytes_per_s: float) -> str:
     """An exact spelling that `parse_bandwidth` reads back, in the largest unit that is short."""
-    return _spelled(rate_bytes_per_s, parse_bandwidth, ("TB/s", "GB/s", "MB/s"), "B/s")
+    return _spelled(rate_bytes_per_s, _SPELLED_RATES, "B/s")
 
 
 def spell_duration(time_s: float) -> str:
     """An exact spelling that `parse_duration` reads back, in the largest unit that is short."""
-    return _spelled(time_s, parse_duration, ("s", "ms", "us", "ns"), "s")
+    return _spelled(time_s, _SPELLED_TIMES, "s")
 
 
 def format_bytes(size_bytes: float) -> str:
@@ -122,12 +130,13 @@ def format_duration(time_s: float) -> str:
     return f"{_three_digits(time_s * 1e9)} ns"
 
 
-def _spelled(number: float, parse: Callable[..., float], units: tuple[str, ...], base: str) -> str:
-    for unit in units:
-        in_unit = number / parse(f"1 {unit}")
-        text = f"{in_unit:.9g} {unit}"
-        if 1 <= abs(in_unit) < _LONGEST_SPELLED and parse(text) == number:
-            return text
+def _spelled(number: float, units: dict[str, Fraction], base: str) -> str:
+    for unit, scale in units.items():
+        digits = f"{number / float(scale):.9g}"
+        exact = Fraction(digits) * scale
+        is_short = 1 <= abs(Fraction(digits)) < _LONGEST_SPELLED
+        if is_short and (exact if isinstance(number, int) else float(exact)) == number:
+            return f"{digits} {unit}"
     return f"{number!r} {base}"
 
 
@@ -149,7 +158,7 @@ def _number_text(value: object) -> str:
         raise UnitError(f"{value!r} is not a quantity: write a number and its unit")
     text = str(value).strip()
     if len(text) > _MOST_CHARACTERS:
-        raise UnitError(f"'{text[:20]}...' is too long for a quantity")
+        raise UnitError(f"{text[:20]!r}... is too long for a quantity")
     return text
 
 
@@ -183,7 +192,7 @@ def _bytes_in(unit: str, *, whole: str, per_second: bool) -> Fraction:
 def _refuse_size_unit(unit: str, whole: str, *, per_second: bool) -> NoReturn:
     suffix = "/s" if per_second else ""
     kind = "bandwidth" if per_second else "size"
-    if match := re.fullmatch(r"([kmgtp]i?)(b|bits?|bytes?)", unit, re.IGNORECASE):
+    if match := re.fullmatch(r"([kmgtpe]i?)(b|bits?|bytes?)", unit, re.IGNORECASE):
         prefix = match[1][0].upper() + match[1][1:].lower()
         raise UnitError(
             f"{whole!r} is ambiguous, for b and B differ: "
@@ -195,8 +204,8 @@ def _refuse_size_unit(unit: str, whole: str, *, per_second: bool) -> NoReturn:
 
 def _refuse_bandwidth_unit(value: object, unit: str) -> NoReturn:
     if _SIZE_UNIT.fullmatch(unit):
-        raise UnitError(f"{value!r} is a size, not a bandwidth: write '{value}/s'")
-    if re.fullmatch(r"[kmgtp]i?bp?s", unit, re.IGNORECASE):
+        raise UnitError(f"{value!r} is a size, not a bandwidth: write {f'{value}/s'!r}")
+    if re.fullmatch(r"[kmgtpe]i?bp?s", unit, re.IGNORECASE):
         _refuse_size_unit(unit.rstrip("sS").rstrip("pP"), str(value), per_second=True)
     raise UnitError(f"{value!r} is not a bandwidth: {unit!r} is not one of the units GB/s, GiB/s or Gbit/s")
 

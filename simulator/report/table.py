@@ -1,13 +1,16 @@
-"""The comparison for a terminal: two tables that fit into 80 columns, traffic and memory first, then time."""
+"""Tables for a terminal that fit into 80 columns: the comparison (traffic and memory, then time), and policies."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from simulator.report.columns import POLICY, TIME, TRAFFIC, Column, Units
+from simulator.report.headline import headline
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
     from rich.table import Table
+
+    from simulator.sharding.registry import Policy
 
 TEXT_WIDTH = 80
 BASELINE_MARK = "*"
@@ -29,12 +32,44 @@ def comparison_table(summary: Mapping[str, Any]) -> "Group":
 
 def comparison_text(summary: Mapping[str, Any], *, width: int = TEXT_WIDTH) -> str:
     """Both tables as plain text of at most `width` columns, without colour and without trailing blanks."""
+    return plain_text(comparison_table(summary), width=width)
+
+
+def print_comparison(figures: Mapping[str, Any]) -> None:
+    """Print the comparison, then its headline with the assumptions; `figures` also has `assumptions`."""
+    from rich.console import Console, Group
+    from rich.text import Text
+
+    claim = Text(headline(figures, figures["assumptions"]).text())
+    print(plain_text(Group(comparison_table(figures), "", claim), width=Console().width), end="")
+
+
+def print_policies(policies: "Sequence[Policy]") -> None:
+    """Print each policy's name, what it does, and its options."""
+    from rich.console import Console, Group
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for policy in policies:
+        parts.append(Text(f"{policy.name}: {policy.summary}"))
+        options = Table.grid(padding=(0, 2))
+        for key, field in policy.options.model_fields.items():
+            options.add_row(Text(key), Text(field.description or ""))
+        if options.row_count:
+            parts.append(Padding(options, (0, 0, 0, 4)))
+    print(plain_text(Group(*parts), width=Console().width), end="")
+
+
+def plain_text(renderable: "RenderableType", *, width: int) -> str:
+    """What rich would draw at `width` columns, without colour and without trailing blanks."""
     import io
 
     from rich.console import Console
 
     file = io.StringIO()
-    Console(file=file, width=width, color_system=None, legacy_windows=False).print(comparison_table(summary))
+    Console(file=file, width=width, color_system=None, legacy_windows=False).print(renderable)
     return "\n".join(line.rstrip() for line in file.getvalue().splitlines()) + "\n"
 
 

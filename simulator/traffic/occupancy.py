@@ -1,18 +1,19 @@
 """How many different rows of an owner some lookups hit: mean, variance, and a draw.
 
 Theory of operation. Each of n lookups hits row i of an owner with chance q_i, independently. Row i is missed by
-all of them with probability e_i = (1 - q_i)^n, so the number of rows hit has
+all of them with probability e_i = (1 - q_i)^n. Rows i and j are both missed with (1 - q_i - q_j)^n, which is
+e_i e_j (1 - o_i o_j)^n with the odds o = q / (1 - q). So the number of rows hit has
 
     mean      sum 1 - e_i
-    variance  sum e_i (1 - e_i)  -  n (sum q_i (1 - q_i)^(n-1))^2          (to first order in q_i q_j)
+    variance  sum e_i (1 - e_i)  +  sum over i != j of e_i e_j (- n o_i o_j  +  n (n - 1) / 2 (o_i o_j)^2)
 
-the second term for the lookups being shared out among the rows. Both are worked out for numbers of lookups a
-quarter apart (for each number up to 8) and kept. Between them the mean follows the cubic with its values and
-slopes at both ends, which is 1e-5 off at the most, and the variance a straight line.
+to second order in o_i o_j (exact for 2 lookups), each double sum being a square less its diagonal. Both are
+worked out for numbers of lookups a quarter apart (for each number up to 8) and kept. Between them the mean
+follows the cubic with its values and slopes at both ends, less than 1e-4 off, and the variance a straight line.
 
 A draw is normal with this mean and variance, rounded up or down without bias, and never more than the lookups
 or the rows, nor 0 where there are lookups. So it is exact where all lookups hit one row, where all hit
-different ones, where all rows are hit, and in the mean everywhere.
+different ones, where all rows are hit, and in the mean but for what is cut off at the ends of a handful.
 """
 
 from dataclasses import dataclass, field
@@ -52,12 +53,13 @@ class Chances:
     chance: FloatArray
 
     def hit_by(self, lookups: int) -> tuple[FloatArray, ...]:
-        """Summed by place: rows hit, their slope, e (1 - e), and q (1 - q)^(lookups - 1); lookups > 1."""
+        """By place: rows hit, their slope, their own part of the variance, sums of e o and of e o^2."""
         hit = -np.expm1(lookups * self._log_missed)
         missed = 1.0 - hit
-        return tuple(
-            self.rows * each for each in (hit, -self._log_missed * missed, hit * missed, self._odds * missed)
-        )
+        first = missed * self._odds
+        second = first * self._odds
+        own = hit * missed + lookups * first**2 - lookups * (lookups - 1) / 2 * second**2
+        return tuple(self.rows * each for each in (hit, -self._log_missed * missed, own, first, second))
 
     @cached_property
     def _log_missed(self) -> FloatArray:
@@ -133,11 +135,12 @@ class Occupancy:
     def _moments_of(self, lookups: int) -> Moments:
         if lookups < 2:
             return Moments(np.full(self.owners, float(lookups)), np.zeros(self.owners), np.zeros(self.owners))
-        hit, slope, unsure, once = (
+        hit, slope, own, first, second = (
             np.bincount(self.piece_owner, piece, self.owners) + block.sum(axis=1)
             for piece, block in zip(self.pieces.hit_by(lookups), self.blocks.hit_by(lookups), strict=True)
         )
-        return Moments(hit, slope, np.maximum(unsure - lookups * once**2, 0.0))
+        variance = own - lookups * first**2 + lookups * (lookups - 1) / 2 * second**2
+        return Moments(hit, slope, np.maximum(variance, 0.0))
 
 
 def _intervals(lookups: IntArray) -> tuple[IntArray, FloatArray]:

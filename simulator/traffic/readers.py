@@ -14,8 +14,8 @@ from simulator.topology.topology import Topology
 class Readers:
     """Readers pool by pool: a pool is the ranks of one island that read the same copy.
 
-    Owners outside the pool's island are asked through a *mate*: the member with the owner's local index (in a
-    smaller pool, modulo its size), so that on equal islands requests stay on the owner's rail.
+    Owners outside the pool's island are asked through a *mate*: the member with the owner's local index, so that
+    on equal islands requests stay on the owner's rail. A pool without such a member counts round its members.
     """
 
     layout: Layout
@@ -66,7 +66,18 @@ def _readers(layout: Layout, topology: Topology, ranks: IndexArray) -> Readers:
     read, copy_index = np.unique(copies, return_inverse=True)
     owners = np.array([layout.copies[copy] for copy in read], dtype=np.int32)[copy_index]
     pool_owners = owners[pool_starts]
-    sizes = np.diff(np.append(pool_starts, len(ranks)))
-    mates = ranks[pool_starts[:, None] + topology.local_index[pool_owners] % sizes[:, None]]
     outside = topology.island_of[pool_owners] != islands[pool_starts][:, None]
+    mates = np.array(
+        [
+            _by_local_index(pool, topology)[topology.local_index[asked]]
+            for pool, asked in zip(np.split(ranks, pool_starts[1:]), pool_owners, strict=True)
+        ]
+    )
     return Readers(layout, ranks, copies, owners, pool_starts, outside, mates)
+
+
+def _by_local_index(pool: IndexArray, topology: Topology) -> IndexArray:
+    """[largest island] the member that stands for each local index."""
+    members = np.resize(pool, max(topology.island_sizes))
+    members[topology.local_index[pool]] = pool
+    return members

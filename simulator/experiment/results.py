@@ -16,6 +16,8 @@ from simulator.experiment.checkpoint import replace_file
 from simulator.experiment.provenance import assumptions, provenance, versions
 from simulator.experiment.simulate import Comparison, Iteration, PolicySetup
 from simulator.metrics.records import METRIC_NAMES
+from simulator.report.folder import matrix_name, trace_name
+from simulator.report.folder import matrix_name, trace_name
 from simulator.report.perfetto import write_trace
 from simulator.topology.topology import ResourceKind
 from simulator.workload.workload import Workload
@@ -38,8 +40,8 @@ def make_folder(folder: Path) -> None:
 def write_iteration(folder: Path, setup: PolicySetup, iteration: Iteration) -> None:
     """The matrices and the timeline of one iteration (the first is enough to read)."""
     for phase in iteration.traffic.phases:
-        write_matrix(folder / f"traffic_{setup.label}_{phase.name}.txt", phase.matrix)
-    write_trace(iteration.timeline, folder / f"trace_{setup.label}.json")
+        write_matrix(folder / matrix_name(setup.label, phase.name), phase.matrix)
+    write_trace(iteration.timeline, folder / trace_name(setup.label))
 
 
 def write_matrix(path: Path, matrix: IntArray) -> None:

@@ -1,11 +1,11 @@
 """A results folder read back: the tables and matrices that a report is drawn from, checked at the door."""
 
 import json
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from simulator.errors import UserError
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+SAFE_IN_NAMES = " =,+@"
 TEXT_COLUMNS = ("policy", "table", "phase", "step", "tier", "bottleneck", "resource", "kind")
 TABLE_COLUMNS = {
     "phases.csv": (
@@ -71,7 +72,7 @@ class Results:
 
     def matrix(self, policy: str, phase: str) -> IntArray | None:
         """[world_size, world_size] bytes of the first iteration; None when the phase left no file."""
-        path = self.folder / matrix_name(self.policies, policy, phase)
+        path = self.folder / matrix_name(policy, phase)
         return np.loadtxt(path, dtype=np.int64, ndmin=2) if path.exists() else None
 
 
@@ -86,28 +87,19 @@ def read_results(folder: Path) -> Results:
     )
 
 
-def file_stems(labels: Sequence[str]) -> dict[str, str]:
-    """A part of a file name for each label: letters, digits, `.`, `_` and `-` stay, others become `-`.
-
-    Labels that would get the same name, whatever the case of letters, are numbered.
-    """
-    stems: dict[str, str] = {}
-    for label in labels:
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", label).strip("-.") or "policy"
-        taken = {stem.casefold() for stem in stems.values()}
-        candidates = (plain if number == 1 else f"{plain}-{number}" for number in range(1, len(labels) + 1))
-        stems[label] = next(each for each in candidates if each.casefold() not in taken)
-    return stems
-
-
-def matrix_name(labels: Sequence[str], policy: str, phase: str) -> str:
+def matrix_name(policy: str, phase: str) -> str:
     """The file of one policy's byte matrix of one phase."""
-    return f"traffic_{file_stems(labels)[policy]}_{phase}.txt"
+    return f"traffic_{file_stem(policy)}_{phase}.txt"
 
 
-def trace_name(labels: Sequence[str], policy: str) -> str:
+def trace_name(policy: str) -> str:
     """The file of one policy's timeline."""
-    return f"trace_{file_stems(labels)[policy]}.json"
+    return f"trace_{file_stem(policy)}.json"
+
+
+def file_stem(label: str) -> str:
+    """A label as part of a file name: what a path or a shell might take amiss is percent-encoded, as in URLs."""
+    return quote(label, safe=SAFE_IN_NAMES)
 
 
 def _read_json(path: Path) -> dict[str, Any]:

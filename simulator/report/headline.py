@@ -10,6 +10,7 @@ from typing import Any
 
 from simulator.report.scales import factor_text
 
+INTRODUCTION = "Under these assumptions:"
 SAME_SHARE = 0.005  # speed-ups within half a percent of 1 are called none
 
 
@@ -23,12 +24,6 @@ class Headline:
     def __post_init__(self) -> None:
         if not self.assumptions:
             raise ValueError("a headline must come with its assumptions")
-
-    def text(self) -> str:
-        """The sentence, then the assumptions as a list."""
-        return "\n".join(
-            [self.sentence, "Under these assumptions:", *(f"- {each}" for each in self.assumptions)]
-        )
 
 
 def headline(summary: Mapping[str, Any], assumptions: Sequence[str]) -> Headline:

@@ -12,7 +12,7 @@ from typing import Any
 
 from simulator.report import cells
 from simulator.report.folder import Results
-from simulator.report.headline import headline
+from simulator.report.headline import INTRODUCTION, headline
 from simulator.report.plots.catalogue import PLOTS
 from simulator.report.plots.plot import Plot
 
@@ -46,6 +46,7 @@ def page(results: Results, plots: Path) -> str:
     return environment.get_template("page.html").render(
         name=results.manifest["name"],
         headline=headline(results.summary, results.manifest["assumptions"]),
+        introduction=INTRODUCTION,
         comparison=cells.comparison(results),
         pictures=[picture(plot, results, plots) for plot in PLOTS],
         notes={policy: notes for policy, notes in results.manifest["notes"].items() if notes},

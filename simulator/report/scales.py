@@ -54,10 +54,10 @@ def time_text(value: float | None) -> str:
 
 
 def share_text(value: float | None) -> str:
-    """A share as a percentage with three significant digits at most."""
+    """A share as a percentage with one decimal; one that rounds to zero has no sign."""
     if value is None or math.isnan(value):
         return MISSING
-    return f"{100 * value:.1f} %"
+    return f"{round(100 * value, 1) + 0.0:.1f} %"
 
 
 def factor_text(value: float | None) -> str:

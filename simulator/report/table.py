@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from simulator.report.columns import POLICY, TIME, TRAFFIC, Column, Units
-from simulator.report.headline import headline
+from simulator.report.headline import INTRODUCTION, headline
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -38,10 +38,15 @@ def comparison_text(summary: Mapping[str, Any], *, width: int = TEXT_WIDTH) -> s
 def print_comparison(figures: Mapping[str, Any]) -> None:
     """Print the comparison, then its headline with the assumptions; `figures` also has `assumptions`."""
     from rich.console import Console, Group
+    from rich.table import Table
     from rich.text import Text
 
-    claim = Text(headline(figures, figures["assumptions"]).text())
-    print(plain_text(Group(comparison_table(figures), "", claim), width=Console().width), end="")
+    claim = headline(figures, figures["assumptions"])
+    assumptions = Table.grid(padding=(0, 1))
+    for assumption in claim.assumptions:
+        assumptions.add_row("-", Text(assumption))
+    parts = (comparison_table(figures), "", Text(claim.sentence), INTRODUCTION, assumptions)
+    print(plain_text(Group(*parts), width=Console().width), end="")
 
 
 def print_policies(policies: "Sequence[Policy]") -> None:

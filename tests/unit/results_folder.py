@@ -162,7 +162,7 @@ def write_matrices(
             matrix = random.lognormal(13, 1, inside.shape).astype(np.int64) * traffic
             if tier == "island":
                 matrix *= inside * 20
-            np.savetxt(folder / matrix_name(policies, policy, f"embeddings_{tier}"), matrix, fmt="%d")
+            np.savetxt(folder / matrix_name(policy, f"embeddings_{tier}"), matrix, fmt="%d")
 
 
 def summary_json(

@@ -88,7 +88,7 @@ class TestSentences:
         assert byte_scale([1e9]).with_unit(None) == "n/a"
 
     def test_shares(self) -> None:
-        assert [share_text(value) for value in (0.8543, 0.0, -0.058, 1.0)] == [
+        assert [share_text(value) for value in (0.8543, -0.0004, -0.058, 1.0)] == [
             "85.4 %",
             "0.0 %",
             "-5.8 %",

@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from pydantic import Field
 
+from simulator.config.model import StrictModel
 from simulator.report.columns import COLUMNS, Units
-from simulator.report.table import comparison_table, comparison_text
+from simulator.report.table import comparison_table, comparison_text, print_comparison, print_policies
+from simulator.sharding.registry import NoOptions, Policy
 
 
 def row(policy: str, **changes: Any) -> dict[str, Any]:
@@ -173,3 +176,54 @@ def test_units(usual: dict[str, Any]) -> None:
     assert found["memory_bytes_per_rank_max"] == "MB"
     assert found["communication_s"] == found["bound_s"] == "ms"
     assert found["policy"] == found["communication_speedup"] == ""
+
+
+def test_the_headline_is_printed_with_its_assumptions(
+    usual: dict[str, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    long = (
+        "Replicas are synchronised every iteration, which is counted in the latency unless it says without."
+    )
+    print_comparison({**usual, "assumptions": ["Synthetic skew.", long]})
+    printed = capsys.readouterr().out
+    assert printed.startswith(comparison_text(usual))
+    claim = printed.removeprefix(comparison_text(usual)).splitlines()
+    assert claim[1].startswith("Against row_wise, flexshard cuts ")
+    assert claim[-4:] == [
+        "Under these assumptions:",
+        "- Synthetic skew.",
+        "- Replicas are synchronised every iteration, which is counted in the latency",
+        "  unless it says without.",
+    ]
+    assert max(map(len, printed.splitlines())) <= 80
+
+
+def test_a_comparison_without_assumptions_is_not_printed(usual: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="must come with its assumptions"):
+        print_comparison({**usual, "assumptions": []})
+
+
+class Options(StrictModel):
+    """Of a made-up policy."""
+
+    memory: str = Field("baseline", description="what copies may take; default baseline")
+    budget: str | None = None
+
+
+def test_policies_are_listed_with_their_options(capsys: pytest.CaptureFixture[str]) -> None:
+    def nothing(*_: Any) -> Any:
+        raise AssertionError("a list makes no plan")
+
+    print_policies(
+        (
+            Policy("flexshard", "rows in tiers", Options, nothing),
+            Policy("row_wise", "rows in blocks [evenly]", NoOptions, nothing),
+        )
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        "flexshard: rows in tiers",
+        "    memory  what copies may take; default baseline",
+        "    budget",
+        "row_wise: rows in blocks [evenly]",
+    ]

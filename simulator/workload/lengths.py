@@ -11,7 +11,7 @@ are more samples than lengths, by the multinomial numbers of samples of each len
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import erf, log, pi, sqrt
 
 import numpy as np
@@ -156,4 +156,19 @@ def _solve_mu(mean: float, sigma: float, edges: FloatArray, min: int) -> float:
 
 
 def _normal_cdf(z: FloatArray) -> FloatArray:
-    return np.array([0.5 + 0.5 * erf(value / sqrt(2.0)) for value in z])
+    """To 1e-15: cubic Hermite between the nodes of a table, whose error is step^4 / 384 of the fourth derivative."""
+    nodes, values = _normal_table()
+    step = float(nodes[1] - nodes[0])
+    inside = np.clip(z, nodes[0], nodes[-1])
+    place = np.minimum(((inside - nodes[0]) / step).astype(np.int64), len(nodes) - 2)
+    t = (inside - nodes[place]) / step
+    slope = step * np.exp(-0.5 * nodes**2) / sqrt(2.0 * pi)
+    rise = values[place + 1] - values[place]
+    bend = (slope[place] - rise) * (1.0 - t) - (slope[place + 1] - rise) * t
+    return np.asarray(values[place] + t * (rise + (1.0 - t) * bend))
+
+
+@cache
+def _normal_table() -> tuple[FloatArray, FloatArray]:
+    nodes = np.linspace(-9.0, 9.0, 1 << 16)
+    return nodes, np.array([0.5 + 0.5 * erf(node / sqrt(2.0)) for node in nodes])

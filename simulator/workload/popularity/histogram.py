@@ -2,18 +2,17 @@
 
 Theory of operation. Classes give a share of the rows and a share of the lookups each. Inside a class that holds
 counts from a to b, counts fall from b to a as a + (b - a)(1 - y)^p over its rows, 0 <= y <= 1, with the p that
-gives the class its mean. Where so few rows are in a class that its rounded share of the rows has lost its
-digits, rows are counted from the lookups instead, at the mean of counts that follow an exponent of 1 (1.386 a).
-The last class has no upper end; its counts go on as the power law that the other classes follow. The curve is
-scaled to the table's touched rows and cut into runs.
+gives the class its mean. The last class has no upper end in the file: a row is taken to be hit once a sample at
+the most. Where so few rows are in a class that its rounded share of the rows has lost its digits, rows are
+counted from the lookups instead, at the mean of counts that follow an exponent of 1, (b - a) / ln(b / a). The
+curve is scaled to the table's touched rows and cut into runs.
 """
 
 from dataclasses import dataclass
-from math import log
 
 import numpy as np
 
-from simulator.arrays import FloatArray, IntArray
+from simulator.arrays import FloatArray
 from simulator.workload.popularity.runs import Runs
 from simulator.workload.popularity.shares import block_edges
 from simulator.workload.traces.locality import Locality
@@ -28,11 +27,10 @@ class _Classes:
     """Classes of rows, the hottest first. All arrays are [classes]."""
 
     least: FloatArray  # lowest count
-    most: FloatArray  # highest count; inf in the first class
+    most: FloatArray  # highest count
     mean: FloatArray
     row_shares: FloatArray
     lookup_shares: FloatArray
-    exponent: float  # of the first class
 
 
 def from_locality(locality: Locality, rows: int) -> Runs:
@@ -47,48 +45,29 @@ def _share_below(classes: _Classes, part: FloatArray) -> FloatArray:
     row_edges = np.concatenate([[0.0], np.cumsum(classes.row_shares)])
     lookup_edges = np.concatenate([[0.0], np.cumsum(classes.lookup_shares)])
     index = np.clip(np.searchsorted(row_edges, part, side="right") - 1, 0, len(classes.mean) - 1)
-    width = np.maximum(classes.row_shares[index], np.finfo(np.float64).tiny)
-    y = np.clip((part - row_edges[index]) / width, 0.0, 1.0)
-    least = classes.least[index]
-    spread = np.where(np.isinf(classes.most[index]), 0.0, classes.most[index] - least)
-    over = np.maximum(classes.mean[index] - least, 1e-12)
+    y = np.clip((part - row_edges[index]) / classes.row_shares[index], 0.0, 1.0)
+    least, mean, spread = classes.least[index], classes.mean[index], (classes.most - classes.least)[index]
+    over = np.maximum(mean - least, spread * 1e-9 + 1e-9)
     power = np.maximum(spread / over, 1.0)  # p + 1
-    closed = (least * y + spread * (1.0 - (1.0 - y) ** power) / power) / classes.mean[index]
-    inside = np.where(np.isinf(classes.most[index]), y ** (1.0 - classes.exponent), np.minimum(closed, 1.0))
-    return np.asarray(lookup_edges[index] + classes.lookup_shares[index] * inside)
+    inside = (least * y + over * (1.0 - (1.0 - y) ** power)) / mean
+    return np.asarray(lookup_edges[index] + classes.lookup_shares[index] * np.minimum(inside, 1.0))
 
 
 def _classes(locality: Locality) -> _Classes:
     least = locality.lowest.astype(np.float64) + 1.0
-    most = np.append(locality.lowest[1:].astype(np.float64), np.inf)
+    most = np.append(least[1:] - 1.0, max(locality.samples, 2.0 * least[-1]))
+    law_mean = np.where(most > least, (most - least) / np.log(np.maximum(most, least + 1e-9) / least), least)
     reuse = locality.lookups / locality.rows
-    lookup_shares, row_shares = locality.lookup_shares, locality.row_shares
-    by_law = np.clip(
-        lookup_shares * reuse / (2.0 * log(2.0) * least), row_shares - ROUNDING, row_shares + ROUNDING
-    )
-    rows = np.where(row_shares >= TRUSTED_ABOVE, row_shares, np.maximum(by_law, 0.0))
-    exponent = _exponent(rows, locality.lowest)
-    rows[-1] = lookup_shares[-1] * reuse * (1.0 - exponent) / least[-1]
-    rows = rows / rows.sum()
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(rows > 0, lookup_shares * reuse / rows, least)
-    mean = np.minimum(np.maximum(mean, least), most)
-    hottest_first = slice(None, None, -1)
+    rounded = locality.row_shares
+    by_law = np.clip(locality.lookup_shares * reuse / law_mean, rounded - ROUNDING, rounded + ROUNDING)
+    rows = np.where(rounded >= TRUSTED_ABOVE, rounded, by_law)
+    present = (rows > 0) & (locality.lookup_shares > 0)
+    mean = np.clip(locality.lookup_shares[present] * reuse / rows[present], least[present], most[present])
+    hottest_first = np.flatnonzero(present)[::-1]
     return _Classes(
         least[hottest_first],
         most[hottest_first],
-        mean[hottest_first],
-        rows[hottest_first],
-        lookup_shares[hottest_first],
-        exponent,
+        mean[::-1],
+        rows[hottest_first] / rows[present].sum(),
+        locality.lookup_shares[hottest_first] / locality.lookup_shares[present].sum(),
     )
-
-
-def _exponent(row_shares: FloatArray, lowest: IntArray) -> float:
-    """Slope of counts over ranks at the bounds between classes, on logarithmic scales."""
-    rank = np.cumsum(row_shares[::-1])[::-1]  # share of rows hit more often than lowest
-    use = (lowest >= 1) & (rank > 0)
-    if use.sum() < 2:
-        return 0.5
-    slope = -np.polyfit(np.log(rank[use]), np.log(lowest[use]), 1)[0]
-    return float(np.clip(slope, 0.0, 0.95))

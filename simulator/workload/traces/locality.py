@@ -1,8 +1,8 @@
 """Locality histograms: how often rows are hit in one batch, as published with the DLRM data sets.
 
-A file holds one or more sections, each the mean over a batch's tables:
+A file holds one or more sections, each of one batch over all its tables:
 
-    <name of the batch>
+    fbgemm_t856_bs65536_0.pt                            t<number of tables>_bs<samples>
     Locality stats after processing 1 batches of size 65536
     Avg # of indices: 887017990
     Avg # of unique cols: 128435723
@@ -28,6 +28,7 @@ import numpy as np
 from simulator.arrays import FloatArray, IntArray
 from simulator.errors import UserError
 
+_TABLES = re.compile(r"\w+_t(\d+)_bs\d+")
 _BATCH = re.compile(r"Locality stats after processing \d+ batches of size (\d+)")
 _LOOKUPS = re.compile(r"Avg # of indices: (\d+)")
 _ROWS = re.compile(r"Avg # of unique cols: (\d+)")
@@ -43,6 +44,7 @@ class Locality:
     A class ends where the next begins; the last has no end.
     """
 
+    tables: float  # that the counts are sums over
     samples: float
     lookups: float
     rows: float  # that are hit at all
@@ -54,7 +56,8 @@ class Locality:
 @dataclass
 class _Section:
     line: int
-    samples: int = 0
+    tables: int
+    samples: int
     lookups: int = 0
     rows: int = 0
     row_shares: dict[int, float] = field(default_factory=dict)
@@ -84,6 +87,7 @@ def read_locality(path: Path) -> Locality:
         return np.asarray(total / total.sum())
 
     return Locality(
+        tables=sum(section.tables for section in sections) / len(sections),
         samples=sum(section.samples for section in sections) / len(sections),
         lookups=sum(section.lookups for section in sections) / len(sections),
         rows=sum(section.rows for section in sections) / len(sections),
@@ -100,9 +104,12 @@ def _sections(path: Path) -> list[_Section]:
         raise UserError(f"{path}: cannot read the histogram: {error}") from error
     sections: list[_Section] = []
     shares: dict[int, float] = {}
+    tables = 1
     for number, line in enumerate(lines, start=1):
-        if found := _BATCH.match(line):
-            sections.append(_Section(number, samples=int(found[1])))
+        if found := _TABLES.match(line):
+            tables = int(found[1])
+        elif found := _BATCH.match(line):
+            sections.append(_Section(number, tables, int(found[1])))
         elif not sections:
             continue
         elif found := _LOOKUPS.match(line):

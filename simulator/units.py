@@ -28,9 +28,9 @@ _SPELLED_SIZES = {
 }
 _SPELLED_RATES = {f"{unit}/s": _SPELLED_SIZES[unit] for unit in ("TB", "GB", "MB")}
 _SPELLED_TIMES = {unit: _SECONDS[unit] for unit in ("s", "ms", "us", "ns")}
-_NUMBER = re.compile(r"[-+]?(\d+(_\d+)*(\.\d*)?|\.\d+)([eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(\d+(_\d+)*(\.\d*)?|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[-+]?\.?(inf|infinity|nan)\b", re.IGNORECASE)
-_GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
+_GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+", re.ASCII)
 _SIZE_UNIT = re.compile(r"(?P<prefix>[kKMGTPE]?|[KMGTPE]i)(?P<base>B|bytes?|b|bits?)")
 _MOST_CHARACTERS = 60
 _LARGEST_EXPONENT = 330  # every float has a spelling

@@ -119,12 +119,11 @@ class Builder:
             self._note(path, f"got {'nothing' if value is None else 'a number'} as a key: quote it", place)
         elif text == "<<":
             self._note(path, "merge keys are not supported: write the keys out", place)
-        frame.is_repeated = path in self.key_places
-        if frame.is_repeated:
-            first = self.key_places[path]
-            self._note(path, f"the same key twice, first in line {first.line}", place)
-        elif not self._dropping():
+        frame.is_repeated = text in frame.value
+        if not self._dropping():
             self.key_places[path] = place
+        elif frame.is_repeated and path in self.key_places:
+            self._note(path, f"the same key twice, first in line {self.key_places[path].line}", place)
         frame.key = text
 
     def _put(self, value: Any, path: Path, place: Place, anchor: str | None, size: int, depth: int) -> None:

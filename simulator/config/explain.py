@@ -111,7 +111,7 @@ def _text(details: ErrorDetails, path: Path, found: str, model: Any) -> str:
         return f"found {found}, allowed: {_KINDS[kind]}"
     if kind in _LIMITS:
         key, words = _LIMITS[kind]
-        return f"found {found}, allowed: {words} {context[key]:,}"
+        return f"found {found}, allowed: {words} {f'{context[key]:,}'.removesuffix('.0')}"
     return _own_text(details, found)
 
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 _FALSE_WORDS = ("none", "off", "no", "false")
 _TRUE_WORDS = ("on", "yes", "true")
+_LARGEST_WHOLE = 2**62
 
 
 class StrictModel(BaseModel):
@@ -51,8 +52,8 @@ def adapted(value: Any, annotation: Any) -> Any:
         ]
         words = _TRUE_WORDS if value else _FALSE_WORDS
         return next((word for word in words if word in choices), value)
-    if isinstance(value, float) and value.is_integer() and int in members and float not in members:
-        return int(value)
+    if isinstance(value, float) and int in members and float not in members:
+        return int(value) if value.is_integer() and abs(value) <= _LARGEST_WHOLE else value
     if isinstance(value, list):
         for member in members:
             if get_origin(member) is tuple:

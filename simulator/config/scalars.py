@@ -16,10 +16,10 @@ _BOOLEANS = {
     for word in words
     for spelling in (word, word.capitalize(), word.upper())
 }
-_INTEGER = re.compile(r"[-+]?\d+(_\d+)*")
-_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+")
-_FLOAT = re.compile(r"[-+]?(\.\d+|\d+(_\d+)*(\.\d*)?)([eE][-+]?\d+)?")
-_INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_INTEGER = re.compile(r"[-+]?\d+(_\d+)*", re.ASCII)
+_BASED = re.compile(r"0o[0-7]+|0x[0-9a-fA-F]+", re.ASCII)
+_FLOAT = re.compile(r"[-+]?(\.\d+|\d+(_\d+)*(\.\d*)?)([eE][-+]?\d+)?", re.ASCII)
+_INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", re.ASCII)
 _MOST_DIGITS = 400
 
 
@@ -29,7 +29,7 @@ def resolve(text: str) -> Scalar:
         return None
     if text in _BOOLEANS:
         return _BOOLEANS[text]
-    if not (text[0].isdigit() or text[0] in "+-."):
+    if text[0] not in "+-.0123456789":
         return text
     is_integer, is_based = _INTEGER.fullmatch(text), _BASED.fullmatch(text)
     if len(text) > _MOST_DIGITS and (is_integer or is_based or _FLOAT.fullmatch(text)):

@@ -22,7 +22,7 @@ from simulator.units import (
     spell_duration,
 )
 
-_GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+")
+_GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+", re.ASCII)
 _LARGEST_COUNT = 2**62
 
 

@@ -17,7 +17,6 @@ from simulator.experiment.provenance import assumptions, provenance, versions
 from simulator.experiment.simulate import Comparison, Iteration, PolicySetup
 from simulator.metrics.records import METRIC_NAMES
 from simulator.report.folder import matrix_name, trace_name
-from simulator.report.folder import matrix_name, trace_name
 from simulator.report.perfetto import write_trace
 from simulator.topology.topology import ResourceKind
 from simulator.workload.workload import Workload

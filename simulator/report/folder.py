@@ -118,8 +118,9 @@ def _read_table(path: Path) -> "DataFrame":
     import pandas as pd
 
     texts = dict.fromkeys(TEXT_COLUMNS, str)
+    missing = {column: [""] for column in TABLE_COLUMNS[path.name] if column not in texts}
     try:
-        frame = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=[""])
+        frame = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=missing)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}; a results folder holds it") from error
     except pd.errors.EmptyDataError:

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 QUESTION = "Who sends embeddings to whom?"
 STEP = "embeddings"
-MOST_CELLS = 256  # a side; more are averaged in blocks
+MOST_CELLS = 128  # a side; more are averaged in blocks
 FEW_BORDERS, MOST_BORDERS = 8, 40  # thinner lines from there, none beyond
-NAME_CHARACTERS = {1: 50, 2: 30, 3: 18}  # by columns of panels
-PANEL_HEIGHT_IN = {1: 3.2, 2: 2.3, 3: 1.75}
+NAME_CHARACTERS = {1: 50, 2: 30}  # by columns of panels
+PANEL_HEIGHT_IN = {1: 3.2, 2: 2.45}
 
 
 def embedding_matrix(results: Results, policy: str) -> IntArray:
@@ -101,7 +101,7 @@ def draw(results: Results) -> "Figure":
     used = axes.flat[: len(cells)]
     for ax, policy, matrix in zip(used, results.policies, cells, strict=True):
         image = draw_matrix(ax, matrix, results.island_sizes, norm)
-        ax.set_title(shortened(policy, NAME_CHARACTERS[columns]), size=7)
+        ax.set_title(shortened(policy, NAME_CHARACTERS[columns]), size=8)
     axes[0, 0].set_ylabel("sending rank")
     axes[rows - 1, 0].set_xlabel("receiving rank")
     if norm is not None:

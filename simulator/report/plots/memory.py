@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 from simulator.report.folder import Results
 from simulator.report.plots.plot import Plot
 from simulator.report.plots.style import (
-    BLACK,
     TIER_COLOURS,
     VERMILLION,
     bar_end,
     legend_above,
     new_figure,
     plain_bars,
-    policy_title,
+    policy_name,
     title,
 )
 from simulator.report.scales import byte_scale, bytes_text
@@ -49,7 +48,7 @@ def draw_memory(ax: "Axes", results: Results) -> None:
     scale = byte_scale([longest])
     tiers = [tier for tier in TIER_COLOURS if any(held.get((policy, tier)) for policy in results.policies)]
     for row, policy in enumerate(results.policies):
-        ax.text(0, 2 * row, policy_title(policy, results.baseline), va="center", color=BLACK, weight="bold")
+        policy_name(ax, 2 * row, policy, results.baseline)
         left = 0.0
         for tier in tiers:
             width = held.get((policy, tier), 0.0) / scale.size

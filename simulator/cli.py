@@ -1,4 +1,7 @@
-"""The command `shardsim`: verbs only, each one call of the Python API. A user's mistake exits with status 2."""
+"""The communication of a training cluster under embedding sharding policies, simulated.
+
+Each verb is one call of the Python API. A mistake in the input is told in plain lines, with exit status 2.
+"""
 
 import sys
 from pathlib import Path
@@ -25,7 +28,6 @@ PolicyOption = Annotated[
 JsonOption = Annotated[
     Path | None, typer.Option("--json", help="write the figures to this file", metavar="FILE")
 ]
-ExactOption = Annotated[bool, typer.Option("--exact", help="retire every flow at its very instant")]
 ToleranceOption = Annotated[float, typer.Option(min=0, max=1, help="time step as a share of the port bound")]
 EngineName = Literal["fluid", "bound"]
 
@@ -140,24 +142,68 @@ def validate(
 def all_to_all(
     topology: TopologyArgument,
     matrix: Annotated[
-        Path | None, typer.Option(help="W x W byte counts, as alltoallv_perf reads", metavar="FILE")
+        Path | None, typer.Option(help="W x W byte counts, as alltoallv_perf reads them", metavar="FILE")
     ] = None,
     size: Annotated[
-        str | None, typer.Option("--bytes", help='bytes a rank sends in all, such as "1 GB"')
+        str | None, typer.Option("--bytes", help='an even one: bytes of each rank, such as "1 GB"')
     ] = None,
     algorithm: Annotated[
         Literal["direct", "hierarchical", "rail"], typer.Option(help="how it is carried out")
     ] = "direct",
     engine: Annotated[EngineName, typer.Option(help="fluid, or the port bound alone")] = "fluid",
-    exact: ExactOption = False,
+    exact: Annotated[bool, typer.Option("--exact", help="every flow at its very instant")] = False,
     tolerance: ToleranceOption = 0.01,
     json_file: JsonOption = None,
     flows: Annotated[
-        Path | None, typer.Option(help="write each flow's finish as CSV", metavar="FILE")
+        Path | None, typer.Option(help="write each flow's finish to this CSV", metavar="FILE")
     ] = None,
 ) -> None:
-    """Simulate one all-to-all."""
-    print(topology, matrix, size, algorithm, engine, exact, tolerance, json_file, flows)
+    """Simulate one all-to-all, of a matrix or even."""
+    from simulator.collectives.all_to_all_run import run_all_to_all
+    from simulator.collectives.matrix import even_matrix, read_matrix
+    from simulator.experiment.results import write_json
+    from simulator.report.single_collective import all_to_all_text
+    from simulator.topology.load import load_topology
+
+    if (matrix is None) == (size is None):
+        raise UserError("all-to-all: give either --matrix FILE or --bytes SIZE")
+    cluster = load_topology(topology)
+    content = (
+        read_matrix(matrix, cluster.world_size)
+        if matrix is not None
+        else even_matrix(cluster, size_argument("--bytes", size or ""))
+    )
+    result = run_all_to_all(
+        cluster, content, tolerance=None if exact else tolerance or None, algorithm=algorithm, engine=engine
+    )
+    print(all_to_all_text(result))
+    if json_file is not None:
+        write_json(json_file, result.to_json())
+    if flows is not None:
+        result.write_flows(flows)
+
+
+def size_argument(option: str, text: str) -> int:
+    """Bytes from a quantity such as "1 GB". Raises UserError that names the option."""
+    from simulator.units import UnitError, parse_bytes
+
+    try:
+        return parse_bytes(text)
+    except UnitError as error:
+        raise UserError(f"{option}: {error}") from error
+
+
+@app.command()
+def schema(
+    kind: Annotated[Literal["topology", "workload", "experiment"], typer.Argument(help="kind of file")],
+) -> None:
+    """Print the JSON Schema of a kind of file, for editors that complete and check."""
+    import json
+
+    from simulator.config.load import json_schema
+    from simulator.experiment.validate import model_of
+
+    print(json.dumps(json_schema(model_of(kind)), indent=1))
 
 
 if __name__ == "__main__":

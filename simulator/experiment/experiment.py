@@ -43,7 +43,7 @@ class Experiment:
         """The effective configuration, defaults filled in, as plain data. Equal data gives equal results."""
         return {
             "topology": self.topology.spec.model_dump(mode="json"),
-            "workload": self.workload.configuration(),
+            "workload": self.workload.spec.model_dump(mode="json"),
             "experiment": {
                 "name": self.name,
                 "policies": [entry.configuration() for entry in self.policies],

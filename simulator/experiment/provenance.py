@@ -36,9 +36,10 @@ def assumptions(experiment: Experiment) -> list[str]:
     return [
         f"Cluster: {topology.name}, {topology.world_size} GPUs in {topology.island_count} islands.",
         f"Workload: {workload.name}, {len(workload.tables)} un-pooled tables, "
-        f"{workload.batch_per_rank} samples a rank; synthetic or empirical skew, not the paper's tables, which are not public.",
+        f"{workload.batch_per_rank} samples a rank; synthetic or empirical skew, not the paper's tables, "
+        "which are not public.",
         f"Network: {network}; iterations begin together on all ranks.",
-        f"Ids travel at 8 B a lookup, dedup is {execution.dedup}; island and global all-to-alls are "
+        f"Unless a policy's label says otherwise: dedup is {execution.dedup}; island and global all-to-alls are "
         f"{execution.tiers}; replicas are synchronised {execution.sync} and {execution.sync_algorithm} every "
         f"{execution.sync_every} iteration(s), and counted in the latency unless it says without.",
         "Memory counts embedding weights; FlexShard's tiers, planner and both readings of 'no additional "

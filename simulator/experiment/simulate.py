@@ -7,10 +7,12 @@ order, taken from a checkpoint, or left out.
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
 
-from simulator.engine.iteration import iteration_program
+from simulator.engine.iteration import iteration_program, steps_of
 from simulator.engine.replay import replay
 from simulator.engine.timeline import Timeline
 from simulator.experiment.experiment import Experiment
+from simulator.metrics.bounds import collective_bounds
+from simulator.metrics.invariants import check_iteration
 from simulator.metrics.measure import measure
 from simulator.metrics.records import IterationRecord
 from simulator.metrics.summary import PolicySummary, estimate, summarise
@@ -21,6 +23,7 @@ from simulator.sharding.registry import PolicyEntry, make_plan
 from simulator.traffic.phase import Phase
 from simulator.traffic.placement import Placement, prepare
 from simulator.traffic.traffic import Traffic, draw_traffic
+from simulator.workload.workload import Batch
 
 Records = MutableMapping[tuple[str, int], IterationRecord]
 Observer = Callable[["PolicySetup", IterationRecord, "Iteration | None"], None]
@@ -69,23 +72,26 @@ def set_up(experiment: Experiment, entry: PolicyEntry) -> PolicySetup:
 
 
 def simulate_iteration(experiment: Experiment, setup: PolicySetup, number: int) -> Iteration:
-    """Draw and replay one iteration."""
+    """Draw, replay, measure and check one iteration."""
     topology, workload, execution = experiment.topology, experiment.workload, setup.plan.execution
-    traffic = draw(experiment, setup, number)
+    batch = draw_batch(experiment, number)
+    traffic = draw_traffic(setup.placement, batch)
     next_ids: tuple[Phase, ...] = ()
     if execution.pipelining:
-        next_ids = tuple(phase for phase in draw(experiment, setup, number + 1).phases if phase.step == "ids")
+        next_traffic = draw_traffic(setup.placement, draw_batch(experiment, number + 1))
+        next_ids = steps_of(next_traffic.phases, "ids")
     program = iteration_program(traffic, workload, topology, execution, next_ids=next_ids)
     timeline = replay(program, topology, engine=experiment.engine, tolerance=experiment.tolerance or None)
-    record = measure(timeline, traffic, topology, policy=setup.label, iteration=number)
+    bounds = collective_bounds(program, topology)
+    record = measure(timeline, traffic, topology, bounds, policy=setup.label, iteration=number)
+    check_iteration(timeline, traffic, record, bounds, topology, batch)
     return Iteration(traffic, timeline, record)
 
 
-def draw(experiment: Experiment, setup: PolicySetup, number: int) -> Traffic:
-    batch = experiment.workload.draw_batch(
+def draw_batch(experiment: Experiment, number: int) -> Batch:
+    return experiment.workload.draw_batch(
         experiment.topology.world_size, seed=experiment.seed, iteration=number
     )
-    return draw_traffic(setup.placement, batch)
 
 
 def iterations(

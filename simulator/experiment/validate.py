@@ -3,12 +3,26 @@
 from pathlib import Path
 
 from simulator.config.document import load_document
+from simulator.config.model import StrictModel
 from simulator.errors import UserError
 from simulator.experiment.experiment import load_experiment
+from simulator.experiment.spec import ExperimentSpec
 from simulator.topology.load import load_topology
+from simulator.topology.spec import TopologySpec
 from simulator.workload.load import load_workload
+from simulator.workload.spec import WorkloadSpec
 
 TELLING_KEYS = {"policies": "experiment", "tables": "workload", "islands": "topology"}
+MODELS: dict[str, type[StrictModel]] = {
+    "topology": TopologySpec,
+    "workload": WorkloadSpec,
+    "experiment": ExperimentSpec,
+}
+
+
+def model_of(kind: str) -> type[StrictModel]:
+    """The schema of a kind of file."""
+    return MODELS[kind]
 
 
 def validate_file(path: Path) -> str:

@@ -5,7 +5,7 @@ algorithm or a fabric that moves bytes twice is seen to do so. A phase's bound i
 port bounds of the group's stages, one after another, latencies and start-up left out.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,8 @@ import numpy as np
 from simulator.arrays import BoolArray, IntArray
 from simulator.engine.program import Collective
 from simulator.engine.timeline import Timeline
+from simulator.metrics.bounds import CollectiveBound
 from simulator.metrics.records import IterationMetrics, IterationRecord, PhaseRecord
-from simulator.network.bound import Bound, port_bound
 from simulator.topology.topology import ResourceKind, Topology
 from simulator.traffic.phase import Phase
 from simulator.traffic.traffic import Traffic
@@ -36,23 +36,23 @@ class Egress:
         return cls(leaves & (kind == ResourceKind.SCALE_UP), leaves & (kind == ResourceKind.NIC))
 
 
-@dataclass(frozen=True, eq=False)
-class GroupBound:
-    """The bound of one collective, and the bytes of its stages by resource."""
-
-    time_s: float
-    bottleneck: str
-    resource_bytes: IntArray
-
-
 def measure(
-    timeline: Timeline, traffic: Traffic, topology: Topology, *, policy: str, iteration: int
+    timeline: Timeline,
+    traffic: Traffic,
+    topology: Topology,
+    bounds: Mapping[int, CollectiveBound],
+    *,
+    policy: str,
+    iteration: int,
 ) -> IterationRecord:
-    """The record of one iteration; phases in the order in which the program has them."""
+    """The record of one iteration; phases in the order in which the program has them.
+
+    `bounds` are those of `collective_bounds`.
+    """
     egress = Egress.of(topology)
-    collectives = named_collectives(timeline)
     phases = tuple(
-        phase_record(timeline, operations, topology, egress) for operations in collectives.values()
+        phase_record(timeline, operations, bounds, egress)
+        for operations in named_collectives(timeline).values()
     )
     return IterationRecord(
         policy=policy,
@@ -74,46 +74,27 @@ def named_collectives(timeline: Timeline) -> dict[str, list[int]]:
 
 
 def phase_record(
-    timeline: Timeline, operations: list[int], topology: Topology, egress: Egress
+    timeline: Timeline, operations: list[int], bounds: Mapping[int, CollectiveBound], egress: Egress
 ) -> PhaseRecord:
     """All groups of one phase."""
-    members = [collective(timeline, index) for index in operations]
-    bounds = [group_bound(topology, member) for member in members]
-    slowest = max(bounds, key=lambda bound: bound.time_s)
-    passed = sum(
-        (bound.resource_bytes for bound in bounds), np.zeros(len(topology.resources.names), dtype=np.int64)
-    )
+    first = timeline.program.operations[operations[0]]
+    assert isinstance(first, Collective)
+    slowest = max((bounds[index] for index in operations), key=lambda bound: bound.time_s)
+    passed = np.sum([bounds[index].resource_bytes for index in operations], axis=0)
     wait_s = timeline.wait_s[operations]
-    transfer_s = timeline.transfer_s[operations]
     return PhaseRecord(
-        phase=members[0].name,
-        step=members[0].step,
-        tier=members[0].tier,
-        bytes=sum(int(stage.flows.bytes.sum()) for member in members for stage in member.stages),
+        phase=first.name,
+        step=first.step,
+        tier=first.tier,
+        bytes=sum(bounds[index].bytes for index in operations),
         inter_island_bytes=int(passed[egress.nic].sum()),
         intra_island_bytes=int(passed[egress.scale_up].sum()),
         mean_wait_s=float(np.nanmean(wait_s)),
         max_wait_s=float(np.nanmax(wait_s)),
-        transfer_s=float(np.nanmax(transfer_s)),
+        transfer_s=float(np.nanmax(timeline.transfer_s[operations])),
         bound_s=slowest.time_s,
         bottleneck=slowest.bottleneck,
     )
-
-
-def collective(timeline: Timeline, index: int) -> Collective:
-    operation = timeline.program.operations[index]
-    assert isinstance(operation, Collective)
-    return operation
-
-
-def group_bound(topology: Topology, member: Collective) -> GroupBound:
-    """The port bounds of a collective's stages, added up."""
-    bounds = [port_bound(topology, stage.flows) for stage in member.stages]
-    if not bounds:
-        return GroupBound(0.0, "none", np.zeros(len(topology.resources.names), dtype=np.int64))
-    longest: Bound = max(bounds, key=lambda bound: bound.time_s)
-    total = np.sum([bound.resource_bytes for bound in bounds], axis=0)
-    return GroupBound(sum(bound.time_s for bound in bounds), longest.bottleneck, total)
 
 
 def iteration_metrics(

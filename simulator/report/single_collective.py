@@ -13,10 +13,11 @@ def all_to_all_text(result: "AllToAllResult") -> str:
     last_rank = int(result.rank_finish_s.argmax())
     first_s, last_s = float(result.rank_finish_s.min()), float(result.rank_finish_s.max())
     over_bound = f" ({result.time_s / result.bound_s:.3f} times the bound)" if result.bound_s else ""
+    first, last = format_duration(first_s), format_duration(last_s)
     lines = {
         "time": format_duration(result.time_s) + over_bound,
         "port bound": f"{format_duration(result.bound_s)} at {result.bottleneck}",
-        "ranks": f"first done after {format_duration(first_s)}, last (rank {last_rank}) after {format_duration(last_s)}",
+        "ranks": f"first done after {first}, last (rank {last_rank}) after {last}",
         "algbw": bandwidth_text(result.algbw_bytes_per_s),
         "busbw": bandwidth_text(result.busbw_bytes_per_s),
         "flows": f"{len(result.flows):,} in {result.solves:,} solves",

@@ -20,7 +20,10 @@ class Network(Protocol):
 
     resource_bytes: IntArray  # [resources] payload sent across each so far
     events: int  # alarms of its own that it has handled
-    solves: int  # how often the sharing was solved for
+
+    @property
+    def solves(self) -> int:
+        """How often the sharing was solved for."""
 
     def send(
         self, flows: Flows, *, ranks: tuple[int, ...], latency_steps: int = 1, name: str = ""

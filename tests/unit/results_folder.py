@@ -162,7 +162,8 @@ def write_matrices(
             matrix = random.lognormal(13, 1, inside.shape).astype(np.int64) * traffic
             if tier == "island":
                 matrix *= inside * 20
-            np.savetxt(folder / matrix_name(policy, f"embeddings_{tier}"), matrix, fmt="%d")
+            lines = (" ".join(map(str, row)) + "\n" for row in matrix.tolist())
+            (folder / matrix_name(policy, f"embeddings_{tier}")).write_text("".join(lines))
 
 
 def summary_json(
@@ -186,6 +187,7 @@ def summary_json(
                 else None,
                 "bottleneck": "nic/3/egress" if traffic else "none",
                 "imbalance": 1.25 if traffic else None,
+                "spread": {"communication_s": {"mean": 0.1, "std": 0.002, "half_width": 0.003}},
             }
         )
     return {

@@ -32,9 +32,9 @@ class Books:
     def add_table(self, index: int) -> None:
         """Draw the places of one table's lookups and add up the requests."""
         table, batch = self._placement.tables[index], self._batch
-        places, distinct, touched = (
+        places, *distinct, touched = (
             generator(batch.seed, purpose, batch.iteration, table.stream_key)
-            for purpose in ("places", "distinct rows", "touched rows")
+            for purpose in ("places", "distinct rows", "pooled rows", "touched rows")
         )
         by_run = draw_counts(places, Counts.of(batch, index), table.shares)
         for number, run in enumerate(table.runs):
@@ -45,18 +45,18 @@ class Books:
                 if self._touched is not None:
                     self._touched.add(touched, run, part, counts.fresh)
 
-    def _ask(self, rng: np.random.Generator, run: Run, part: Part, counts: Counts) -> IntArray:
+    def _ask(self, rngs: list[np.random.Generator], run: Run, part: Part, counts: Counts) -> IntArray:
         """Turn lookups into requests; the rows that readers ask for, [readers, owners]."""
         tally = self.tallies[part.readers]
         if self._placement.execution.dedup == "none":
             tally.add(counts.all, part.columns, self._header_bytes(run, part))
             return counts.all
         occupancy = part.owners.occupancy
-        rows = occupancy.draw(rng, counts.fresh)
+        rows = occupancy.draw(rngs[0], counts.fresh)
         tally.add(rows, part.columns, LENGTH_BYTES)
         if tally.pooled:
             most, least = tally.readers.pooled_sum(rows), tally.readers.pooled_max(rows)
-            pooled_rows = occupancy.draw(rng, tally.readers.pooled_sum(counts.fresh))
+            pooled_rows = occupancy.draw(rngs[1], tally.readers.pooled_sum(counts.fresh))
             tally.add_pooled(np.clip(pooled_rows, least, most), part.columns)
         return rows
 

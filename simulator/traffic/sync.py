@@ -63,7 +63,11 @@ class TouchedRows:
         if run.layout.tier == Tier.REPLICATED:
             islands = self._placement.island_of[readers.ranks]
             of_islands = _sums(lookups, islands, len(self._placement.islands))
-            self._pooled[layout] += (part.owners.occupancy.draw(rng, of_islands) * row_bytes)[:, 0]
+            pooled = part.owners.occupancy.draw(rng, of_islands)
+            most = _sums(touched[place], islands, len(pooled))
+            least = np.zeros_like(pooled)
+            np.maximum.at(least, islands, touched[place])
+            self._pooled[layout] += (np.clip(pooled, least, most) * row_bytes)[:, 0]
 
     def synchronisations(self) -> tuple[Synchronisation, ...]:
         return tuple(

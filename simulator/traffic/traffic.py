@@ -12,8 +12,8 @@ gradients before it returns one. With `dedup: island` the ranks of an island do 
 on another island: requests are gathered at a mate on the same island, rows come to the mate once and are spread
 from there, gradients are gathered and added up there. Inside the island it is as with `rank`.
 
-The three kinds of draws have generators of their own, so that switching dedup on leaves every lookup where it
-was. Tables of one id stream share theirs.
+Each kind of draw has a generator of its own, so that switching dedup on leaves every lookup where it was.
+Tables of one id stream share theirs.
 """
 
 from dataclasses import dataclass

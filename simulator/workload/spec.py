@@ -182,7 +182,7 @@ class WorkloadSpec(StrictModel):
     source: Text | None = Field(None, description="where the figures come from; default none")
     batch_per_rank: Count = Field(description="samples of one rank in one iteration; required")
     embedding_dtype: Dtype = Field("fp32", description="of an element of a row; default fp32")
-    tables: tuple[TableSpec, ...] = Field(min_length=1, description="required")
+    tables: tuple[TableSpec, ...] = Field(description="at least one; required")
     dense: DenseSpec = Field(DenseSpec(), description="default: no dense compute")
     batch_of_rank: tuple[RankBatchSpec, ...] = Field((), description="ranks with another batch; default none")
     rank_skew: RankSkewSpec | None = Field(
@@ -205,6 +205,8 @@ class WorkloadSpec(StrictModel):
             ):
                 text = f"tables of stream {table.stream!r} must be alike in all but name, count and dim"
                 findings.append(Finding(("tables", index, "stream"), text))
+        if not self.tables:
+            findings.append(Finding(("tables",), "the list is empty, at least one table is needed"))
         if findings:
             refuse(findings)
         return self

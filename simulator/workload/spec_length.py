@@ -39,7 +39,7 @@ class HistogramLengthSpec(StrictModel):
     """Lengths and how often each occurs."""
 
     kind: Literal["histogram"]
-    lengths: tuple[Count, ...] = Field(min_length=1, description="lookups of a sample; required")
+    lengths: tuple[Count, ...] = Field(description="lookups of a sample; required")
     weights: tuple[NonNegative, ...] = Field(
         description="how often each length occurs, in any unit; required"
     )

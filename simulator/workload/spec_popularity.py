@@ -85,15 +85,15 @@ class CumulativeSpec(StrictModel):
     """A measured curve: the hottest rows[k] rows hold shares[k] of the lookups; rows between two points are alike."""
 
     kind: Literal["cumulative"]
-    rows: tuple[PositiveCount, ...] = Field(
-        min_length=1, description="ascending; the last is the touched rows"
-    )
+    rows: tuple[PositiveCount, ...] = Field(description="ascending; the last is the touched rows")
     shares: tuple[PositiveShare, ...] = Field(description="ascending; the last is 1")
 
     @model_validator(mode="after")
     def _a_curve(self) -> "CumulativeSpec":
         if len(self.shares) != len(self.rows):
             refuse([Finding(("shares",), f"{len(self.shares)} shares for {len(self.rows)} numbers of rows")])
+        if not self.rows:
+            refuse([Finding(("rows",), "there is no point")])
         edges = list(zip((0, *self.rows), (0.0, *self.shares), strict=True))
         widths = [(b[0] - a[0], b[1] - a[1]) for a, b in itertools.pairwise(edges)]
         if any(rows <= 0 for rows, _ in widths):

@@ -51,7 +51,7 @@ class Table:
         if share <= 0.0:
             return self
         among = self.rows if to == "all" else self.touched_rows
-        key = zlib.crc32(f"drift/{self.stream or self.name}".encode())
+        key = zlib.crc32(f"drift/{self.stream_key}".encode())
         return replace(self, replayed=Drifted(self.replayed_popularity, share, among, key))
 
     def configuration(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Table:
     @cached_property
     def stream_key(self) -> int:
         """Equal for tables of one stream and for nothing else; the key of their draws."""
-        return zlib.crc32((self.stream or self.name).encode())
+        return zlib.crc32(f"stream {self.stream}".encode() if self.stream else self.name.encode())
 
     def positions(self, rows: IntArray, *, start: int, stop: int, seed: int) -> IntArray:
         """Where `rows` (in popularity order, of the run [start, stop)) lie in it, in [0, stop - start).

@@ -170,7 +170,7 @@ class Workload:
             return table.length.draw_sums(rng, samples)
         self._check_rank("rank_skew", self.rank_skew.rank, len(samples))
         lengths = table.length.draw(rng, int(samples.sum()))
-        lengths = _longest_on(lengths, samples, self.rank_skew)
+        lengths = _longest_on(rng, lengths, samples, self.rank_skew)
         nonempty = sums_by_rank((lengths > 0).astype(np.int64), samples)
         return LengthDraw(sums_by_rank(lengths, samples), nonempty)
 
@@ -184,11 +184,11 @@ def _without_folders(data: Any) -> Any:
     return [_without_folders(value) for value in data] if isinstance(data, list) else data
 
 
-def _longest_on(lengths: IntArray, samples: IntArray, skew: RankSkew) -> IntArray:
-    """`lengths` dealt anew: the longest go to one rank's first places, the others keep their random order."""
+def _longest_on(rng: np.random.Generator, lengths: IntArray, samples: IntArray, skew: RankSkew) -> IntArray:
+    """`lengths` dealt anew: the longest go to one rank's first places, the others anywhere."""
     count = round(skew.share * int(samples[skew.rank]))
     longest = np.zeros(len(lengths), np.bool_)
     longest[np.argsort(-lengths, kind="stable")[:count]] = True
     first = int(samples[: skew.rank].sum())
-    rest = lengths[~longest]
+    rest = rng.permutation(lengths[~longest])
     return np.concatenate([rest[:first], lengths[longest], rest[first:]])

@@ -1,0 +1,1 @@
+"""Reads measurements of collectives and fits the terms of a topology to them."""

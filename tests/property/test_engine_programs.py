@@ -18,6 +18,7 @@ from simulator.engine.deadlock import DeadlockError
 from simulator.engine.program import Collective, Compute, Operation, Program, Transfer
 from simulator.engine.replay import replay
 from simulator.engine.timeline import Timeline
+from simulator.network.bound import port_bound
 from simulator.topology.build import uniform_topology
 from simulator.topology.topology import Topology
 
@@ -174,6 +175,19 @@ class TestEveryTimeline:
         made = replay(program, cluster(program.world_size), tolerance=tolerance)
         check_timeline(made)
         assert made.communication_s() <= made.iteration_s * (1 + 1e-12)
+
+    @settings(max_examples=60, deadline=None)
+    @given(program=programs(with_bytes=True), tolerance=st.sampled_from([None, 0.01]))
+    def test_no_collective_is_faster_than_its_port_bound(
+        self, program: Program, tolerance: float | None
+    ) -> None:
+        topology = cluster(program.world_size)
+        made = replay(program, topology, tolerance=tolerance)
+        for index, operation in enumerate(program.operations):
+            if isinstance(operation, Collective):
+                bound_s = sum(port_bound(topology, stage.flows).time_s for stage in operation.stages)
+                longest_s = np.nanmax(made.transfer_s[index])
+                assert longest_s >= (operation.startup_s + bound_s) * (1 - 1e-9)
 
     @settings(max_examples=30, deadline=None)
     @given(program=programs(with_bytes=True))

@@ -347,6 +347,11 @@ class TestDenseSync:
         (gradients,) = [op for op in program.operations if op.name == "gradients_global"]
         assert gradients.after == (program.queue_of(0, "compute")[-1],)
 
+    def test_replicas_wait_for_the_last_slice(self) -> None:
+        program = written(sync=True, parameters=20_000_000, shared_stream=False)
+        (replicas,) = [op for op in program.operations if op.name == "replica_sync_replicated"]
+        assert replicas.after == (program.queue_of(0, "compute")[-1],)
+
     @pytest.mark.parametrize(
         ("dense_bytes", "buckets"),
         [

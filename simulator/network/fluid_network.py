@@ -100,14 +100,19 @@ class FluidNetwork:
             plan = self._state.plan(self._capacities.next_change_s)
             if plan is not self._plan:
                 self._plan = plan
-                for first, finishing in self._by_transmission(plan.finishing):
-                    self._push(self._expected, first, self._tallies[first].expected(finishing))
+                if plan.stepped:
+                    self._expect(plan.finishing)
             due_s = [
                 plan.end_s,
                 *(waiting[0][0] for waiting in (self._in_the_air, self._expected) if waiting),
             ]
         if due_s:
             self._alarm.set(min(due_s))
+
+    def _expect(self, finishing: Finished) -> None:
+        """Ranks are served before the step ends."""
+        for first, flows in self._by_transmission(finishing):
+            self._push(self._expected, first, self._tallies[first].expected(flows))
 
     def _push(self, waiting: list[_Served], first: int, arrivals: Arrivals) -> None:
         transmission = self._tallies[first].transmission
@@ -116,12 +121,11 @@ class FluidNetwork:
 
     def _by_transmission(self, finished: Finished) -> Iterator[tuple[int, Finished]]:
         """Cut up by transmission, named by its first flow; flows renumbered from 0 in each."""
-        firsts = np.fromiter(self._tallies, np.int64)
+        firsts = list(self._tallies)
         owner = np.searchsorted(firsts, finished.flows, side="right") - 1
-        for index in np.unique(owner):
+        for index in np.flatnonzero(np.bincount(owner)).tolist():
             own = owner == index
-            first = int(firsts[index])
-            yield first, Finished(finished.flows[own] - first, finished.finish_s[own])
+            yield firsts[index], Finished(finished.flows[own] - firsts[index], finished.finish_s[own])
 
     def _check_stalled(self) -> None:
         for resource, failed_s in self._capacities.failed_s.items():

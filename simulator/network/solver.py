@@ -56,7 +56,8 @@ def index_members(routes: IndexArray, resources: int) -> tuple[IntArray, IndexAr
     """The `offsets` and `slots` of `Members`, flows in order."""
     offsets = np.zeros(resources + 1, np.int64)
     for slot in range(len(routes)):
-        for r in routes[slot]:
+        for hop in range(routes.shape[1]):
+            r = routes[slot, hop]
             if r < 0:
                 break
             offsets[r + 1] += 1
@@ -64,7 +65,8 @@ def index_members(routes: IndexArray, resources: int) -> tuple[IntArray, IndexAr
     cursor = offsets[:-1].copy()
     slots = np.empty(offsets[resources], np.int32)
     for slot in range(len(routes)):
-        for r in routes[slot]:
+        for hop in range(routes.shape[1]):
+            r = routes[slot, hop]
             if r < 0:
                 break
             slots[cursor[r]] = slot
@@ -76,7 +78,8 @@ def index_members(routes: IndexArray, resources: int) -> tuple[IntArray, IndexAr
 def _stop(slot: int, amount: float, routes: IndexArray, filling: _Filling) -> None:
     filling.amounts[slot] = amount
     filling.rises[slot] = 0
-    for r in routes[slot]:
+    for hop in range(routes.shape[1]):
+        r = routes[slot, hop]
         if r < 0:
             break
         filling.spare[r] -= amount
@@ -85,19 +88,21 @@ def _stop(slot: int, amount: float, routes: IndexArray, filling: _Filling) -> No
 
 @compiled
 def _stop_surely_limited(limits: FloatArray, routes: IndexArray, filling: _Filling) -> None:
-    """Stop the flows whose limit is within every share of their route: no flow ends below the least of those."""
+    """Stop the flows whose limit is within every share of their route: none ends below the least of those."""
     share = filling.spare / filling.rising
     for slot in range(len(routes)):
         if filling.rises[slot]:
             lowest = np.inf
-            for r in routes[slot]:
+            for hop in range(routes.shape[1]):
+                r = routes[slot, hop]
                 if r < 0:
                     break
                 lowest = min(lowest, share[r])
             if limits[slot] <= lowest:
                 _stop(slot, limits[slot], routes, filling)
             else:
-                for r in routes[slot]:
+                for hop in range(routes.shape[1]):
+                    r = routes[slot, hop]
                     if r < 0:
                         break
                     filling.least[r] = min(filling.least[r], limits[slot])

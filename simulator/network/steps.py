@@ -54,7 +54,8 @@ def finish_within(
     waiting = np.zeros(len(levels.level), np.int64)
     shared = levels.spare.copy()
     for slot in slots:
-        for r in routes[slot]:
+        for hop in range(routes.shape[1]):
+            r = routes[slot, hop]
             if r < 0:
                 break
             waiting[r] += 1
@@ -68,7 +69,8 @@ def finish_within(
     for k in range(len(slots)):
         left = remaining[slots[k]]
         share_of_step = left / (caps_bytes_per_s[slots[k]] * step_s)
-        for r in routes[slots[k]]:
+        for hop in range(routes.shape[1]):
+            r = routes[slots[k], hop]
             if r < 0:
                 break
             share_of_step = max(share_of_step, (through[r] + left * waiting[r]) / shared[r])
@@ -93,7 +95,8 @@ def retire(
     for slot in slots:
         remaining[slot] = np.inf
         amounts[slot] = 0.0
-        for r in routes[slot]:
+        for hop in range(routes.shape[1]):
+            r = routes[slot, hop]
             if r < 0:
                 break
             live[r] -= 1
@@ -104,7 +107,8 @@ def backlog(slots: IndexArray, remaining: FloatArray, routes: IndexArray, resour
     """The bytes that `slots` have left, summed over the flows of each resource."""
     total = np.zeros(resources)
     for slot in slots:
-        for r in routes[slot]:
+        for hop in range(routes.shape[1]):
+            r = routes[slot, hop]
             if r < 0:
                 break
             total[r] += remaining[slot]

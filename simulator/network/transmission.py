@@ -65,16 +65,14 @@ class Tally:
 
     def expected(self, finished: Finished) -> Arrivals:
         """Whom the end of these flows, numbered within the transmission, would serve."""
-        waits, arrival_s = self._after(finished)
-        ranks = np.flatnonzero((waits == 0) & (self._waits > 0)).astype(np.int32)
-        return Arrivals(ranks, arrival_s[ranks])
+        return _newly_served(self._waits, *self._after(finished))
 
     def finish(self, finished: Finished) -> Arrivals:
         """These flows are through; whom that serves."""
-        arrivals = self.expected(finished)
+        before = self._waits
         self._waits, self._arrival_s = self._after(finished)
         self.transmission.finish_s[finished.flows] = finished.finish_s + self._latency_s[finished.flows]
-        return arrivals
+        return _newly_served(before, self._waits, self._arrival_s)
 
     def _after(self, finished: Finished) -> tuple[IntArray, FloatArray]:
         arrival_s = finished.finish_s + self._latency_s[finished.flows]
@@ -84,6 +82,11 @@ class Tally:
             waits -= np.bincount(ranks, minlength=len(waits))
             np.maximum.at(latest_s, ranks, arrival_s)
         return waits, latest_s
+
+
+def _newly_served(waited: IntArray, waits: IntArray, arrival_s: FloatArray) -> Arrivals:
+    ranks = np.flatnonzero((waits == 0) & (waited > 0)).astype(np.int32)
+    return Arrivals(ranks, arrival_s[ranks])
 
 
 def _busy_ranks(flows: Flows, ranks: tuple[int, ...]) -> BoolArray:

@@ -62,9 +62,7 @@ class TablePlan:
 class Prices:
     """What a planner found scarce: the multipliers of its constraints at the optimum."""
 
-    nic_share: (
-        float  # of the time held by global all-to-alls, 1 - it by scale-up ports; 1 when tiers are serial
-    )
+    nic_shares: tuple[float, ...]  # what global all-to-alls hold of each race's time (see `tier_costs`)
     memory_s_per_byte: float  # seconds saved by one more byte on every rank; 0 when memory is not scarce
 
 

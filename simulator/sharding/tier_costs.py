@@ -9,15 +9,18 @@ synchronisation count a row once where it is looked up often:
     touched(k)      the chance that k ranks look it up at all: with dedup a rank asks once (k = 1) or its island
                     does (k = island size); sparse synchronisation moves the rows that copies' readers touched
 
-Costs are kept in four components, because tiers that run at once share ports:
+Costs are kept in components, because tiers that run at once share ports. Of each race, steps of the all-to-alls
+that always have the same tier ahead, there are three, and there is one more:
 
     across   the global all-to-alls, from their start to their end
     beside   the part of them that goes over scale-up ports
     inside   the island all-to-alls, over the same ports
     sync     synchronisation of copies, always on its own
 
-`tiers: serial` takes across + inside + sync; `concurrent` takes max(across, beside + inside) + sync. All are the
-seconds that `predict` gives, without start-up, for one unit of each measure. With `dedup: island` the part of a
+`tiers: serial` takes across + inside of every race, `concurrent` max(across, beside + inside), and both sync.
+Embeddings and gradients are one race; ids are another, since an id is as long for a short row as for a long
+one, unless all tables have rows of one length. All are the seconds that `predict` gives, without start-up, for
+one unit of each measure. With `dedup: island` the part of a
 global all-to-all that is not its bottleneck (NIC or scale-up) is left out; with islands of unequal size the
 busiest rank of each measure is taken, an upper bound.
 """
@@ -41,7 +44,7 @@ from simulator.topology.topology import Topology
 from simulator.workload.workload import Statistics, TableStatistics
 
 TIERS = (Tier.REPLICATED, Tier.ISLAND, Tier.GLOBAL)
-COMPONENTS = ("across", "beside", "inside", "sync")
+PARTS = ("across", "beside", "inside")  # of each race; the last component is sync
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,11 @@ ROWS = Measure("rows")
 
 @dataclass(frozen=True, eq=False)
 class TierCosts:
-    """Costs of a row of each table in each tier, tiers and components in the order of the constants above."""
+    """Costs of a row of each table in each tier, tiers and parts in the order of the constants above."""
 
     measures: tuple[Measure, ...]
-    seconds: FloatArray  # [tiers, components, measures, tables]
+    races: int
+    seconds: FloatArray  # [tiers, 3 * races + 1, measures, tables]
     memory_bytes: FloatArray  # [tiers, tables] of the fullest rank
 
 
@@ -71,10 +75,14 @@ class _Ledger:
         self.tables = statistics.tables
         self.topology = topology
         self.execution = execution
-        self.entries: dict[tuple[Tier, str, Measure], FloatArray] = {}
+        self.entries: dict[tuple[Tier, int, Measure], FloatArray] = {}
+        alike = len({table.row_bytes for table in self.tables}) == 1
+        self.races = 1 if alike else 2
 
-    def add(self, tier: Tier, component: str, measure: Measure, seconds: FloatArray) -> None:
+    def add(self, tier: Tier, part: str, step: str, measure: Measure, seconds: FloatArray) -> None:
         """`seconds` [tables] for each unit of the measure."""
+        race = 0 if step == "ids" else self.races - 1
+        component = 3 * self.races if part == "sync" else 3 * race + PARTS.index(part)
         key = (tier, component, measure)
         self.entries[key] = self.entries.get(key, 0.0) + seconds
 
@@ -92,10 +100,10 @@ def tier_costs(statistics: Statistics, topology: Topology, execution: Execution)
     for tier, layout in ((Tier.REPLICATED, replicated(topology)), (Tier.ISLAND, island(topology))):
         _add_sync(ledger, tier, layout)
     measures = tuple(dict.fromkeys([ROWS, *(measure for _, _, measure in ledger.entries)]))
-    seconds = np.zeros((len(TIERS), len(COMPONENTS), len(measures), len(statistics.tables)))
+    seconds = np.zeros((len(TIERS), 3 * ledger.races + 1, len(measures), len(statistics.tables)))
     for (tier, component, measure), values in ledger.entries.items():
-        seconds[TIERS.index(tier), COMPONENTS.index(component), measures.index(measure)] = values
-    return TierCosts(measures, seconds, _memory_bytes(statistics, topology, execution))
+        seconds[TIERS.index(tier), component, measures.index(measure)] = values
+    return TierCosts(measures, ledger.races, seconds, _memory_bytes(statistics, topology, execution))
 
 
 def _memory_bytes(statistics: Statistics, topology: Topology, execution: Execution) -> FloatArray:
@@ -118,10 +126,10 @@ def _add_exchange(ledger: _Ledger, tier: Tier, layout: Layout, step: str) -> Non
         return
     whole_s, up_s = _seconds(ledger, exchange(step, _unit(1.0, {}), geometry))
     if tier is Tier.ISLAND:
-        ledger.add(tier, "inside", straight, row_bytes * up_s)
+        ledger.add(tier, "inside", step, straight, row_bytes * up_s)
         return
-    ledger.add(tier, "across", straight, row_bytes * whole_s)
-    ledger.add(tier, "beside", straight, row_bytes * up_s)
+    ledger.add(tier, "across", step, straight, row_bytes * whole_s)
+    ledger.add(tier, "beside", step, straight, row_bytes * up_s)
 
 
 def _add_pooled_exchange(ledger: _Ledger, geometry: Geometry, step: str, row_bytes: FloatArray) -> None:
@@ -137,13 +145,13 @@ def _add_pooled_exchange(ledger: _Ledger, geometry: Geometry, step: str, row_byt
     bound_by_pools = sum(whole_s for whole_s, _ in far.values()) >= near_s
     once = Measure("touched", 1)
     across_s = all_near_s - near_s if bound_by_pools else all_near_s
-    ledger.add(Tier.GLOBAL, "across", once, row_bytes * across_s)
-    ledger.add(Tier.GLOBAL, "beside", once, row_bytes * all_near_up_s)
+    ledger.add(Tier.GLOBAL, "across", step, once, row_bytes * across_s)
+    ledger.add(Tier.GLOBAL, "beside", step, once, row_bytes * all_near_up_s)
     for size, (whole_s, up_s) in far.items():
         measure = Measure("touched", size)
         if bound_by_pools:
-            ledger.add(Tier.GLOBAL, "across", measure, row_bytes * whole_s)
-        ledger.add(Tier.GLOBAL, "beside", measure, row_bytes * up_s)
+            ledger.add(Tier.GLOBAL, "across", step, measure, row_bytes * whole_s)
+        ledger.add(Tier.GLOBAL, "beside", step, measure, row_bytes * up_s)
 
 
 def _add_sync(ledger: _Ledger, tier: Tier, layout: Layout) -> None:
@@ -156,13 +164,13 @@ def _add_sync(ledger: _Ledger, tier: Tier, layout: Layout) -> None:
     nothing = dict.fromkeys(sizes, 0.0)
     if execution.sync == "dense":
         each_s = _sync_s(layout, Copied(1.0, nothing), topology, execution)
-        ledger.add(tier, "sync", ROWS, row_bytes * each_s / every)
+        ledger.add(tier, "sync", "replica_sync", ROWS, row_bytes * each_s / every)
         return
     for size in sizes:
         each_s = _sync_s(layout, Copied(0.0, nothing | {size: 1.0}), topology, execution)
         if each_s > 0:
             measure = Measure("touched", size * every)
-            ledger.add(tier, "sync", measure, (ID_BYTES + row_bytes) * each_s / every)
+            ledger.add(tier, "sync", "replica_sync", measure, (ID_BYTES + row_bytes) * each_s / every)
 
 
 def _unit(straight: float, pooled: Mapping[int, float]) -> Asked:

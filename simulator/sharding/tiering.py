@@ -50,9 +50,8 @@ class TierPlanner:
     def plans(self) -> Iterator[ShardingPlan]:
         """One plan for each set of tiers, but those that end up without copies."""
         program = self.program()
-        for allow_replicated, allow_island in self._tier_sets():
-            chosen = replace(program, allow_replicated=allow_replicated, allow_island=allow_island)
-            found = self._whole_cuts(chosen)
+        for allowed in self._tier_sets():
+            found = self._whole_cuts(replace(program, allowed=allowed))
             if found is not None:
                 yield self._plan(*found)
 
@@ -102,8 +101,8 @@ def why_no_copies(program: Program, statistics: Statistics) -> str:
     costs = program.costs
     counts = program.blocks.per_row[:, :, 0]
     all_s = np.einsum("tcjk,jk->tck", costs.seconds, counts)
-    sync_s = all_s[:, 3]
-    moved_s = all_s[:, 0] + all_s[:, 2]
+    sync_s = all_s[:, -1]
+    moved_s = all_s[:, :-1:3].sum(axis=1) + all_s[:, 2:-1:3].sum(axis=1)
     saved_s, cost_s = moved_s[2] - moved_s[:2], sync_s[:2]
     tier, table = np.unravel_index(int(np.argmax(saved_s - cost_s)), saved_s.shape)
     saved, cost = format_duration(float(saved_s[tier, table])), format_duration(float(cost_s[tier, table]))

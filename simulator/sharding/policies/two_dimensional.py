@@ -7,6 +7,7 @@ every `sync_every` iterations. Without `group_size` the smallest group of whole 
 from pydantic import Field
 
 from simulator.config.model import StrictModel
+from simulator.config.types import PositiveCount
 from simulator.errors import UserError
 from simulator.sharding.execution import Execution
 from simulator.sharding.layouts import groups
@@ -20,8 +21,8 @@ from simulator.workload.workload import Statistics
 class TwoDimensionalOptions(StrictModel):
     """How many ranks share one copy of the tables."""
 
-    group_size: int | None = Field(
-        None, ge=1, description="ranks of a group; default: islands, as few as fit"
+    group_size: PositiveCount | None = Field(
+        None, description="ranks of a group; default: islands, as few as fit"
     )
 
 

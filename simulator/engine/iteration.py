@@ -1,33 +1,31 @@
-"""One iteration of DESIGN section 4 as a `Program`.
+"""One training iteration as a `Program`: un-pooled lookups, dense compute, gradients, synchronisation.
 
-Theory of operation. What a rank does, and what it waits for (an arrow is `after`, on the same rank):
+Theory of operation. What a rank does, and what it waits for on its own account (an arrow is `after`):
 
-    ids ------> gather ------> embeddings ------> dense_forward ---> dense_backward ------> gradients
-     |          (compute)          |                (compute)    |     (compute)   |            |
-     |                             v                             |                 v            v
-    (absent with pipelining)    next_ids                         |   replica_sync of       replica_sync of
-                                (pipelining only)                |   replicated rows       sharded copies
-                                                                 v
-                                                             dense_sync
+    ids --> gather --> embeddings --> dense_forward --> dense_backward --> gradients --> replica_sync
+     :                      |          (in queue order)       |                         (sharded copies)
+     : absent with          v                                 |
+     : pipelining        next_ids                             +--> replica_sync (replicated rows)
+                        (pipelining)                          +--> dense_sync
 
-Every step is one collective for each tier and group of ranks. The groups of a phase rendezvous apart, side by
-side, and carry the phase's name. A group of one rank exchanges nothing and has no collective.
+Gather, forward and backward are computes; the rest are collectives, one for each tier and group of ranks. The
+groups of a phase rendezvous apart, side by side, and carry the phase's name. A group of one rank exchanges
+nothing and has no collective; one that has nothing to send still meets.
 
-Streams. `compute` holds gather, forward and backward. Collectives are queued on `communication`, with two
-switches that take some of them off it:
+Streams. Computes are queued on `compute`, collectives on `communication`, in the order ids, embeddings,
+next_ids, gradients, replica_sync, dense_sync; within a step island, group, global. Two switches take some of
+them off it, so that they overlap with all that they need not wait for:
 
-    tiers: concurrent      all-to-alls that stay in islands (or groups) have a queue of their own, so that
-    those of one step run beside its global one; serial runs them first, then the global one
-    shared_stream: false   next_ids, replica_sync and dense_sync have a queue each, so that they overlap with
-                           everything that they need not wait for
+    tiers: concurrent      all-to-alls within islands or groups have a queue of their own and run beside the
+                           global one of their step; `serial` is the order above
+    shared_stream: false   next_ids, replica_sync and dense_sync have a queue each
 
-In a shared stream the order is ids, embeddings, next_ids, gradients, replica_sync, dense_sync, and what does
-not overlap waits its turn. Apart, dense gradients are reduced in buckets while the backward pass goes on: it
-is cut into equal slices, each of which leaves one bucket.
+Neither implies the other. With a queue of its own dense_sync overlaps with the backward pass, which is then cut
+into equal slices, each of which leaves one bucket of gradients behind.
 
-Pipelining. The ids of this batch came during the iteration before, so they are not in the program. Those of
-the next travel after the embeddings, beside dense compute; they delay the gradients of a shared stream when
-dense compute is too short to hide them.
+Pipelining. The ids of this batch came during the iteration before, so they are not in the program. Those of the
+next batch travel after the embeddings, beside dense compute; where that is too short to hide them, they delay
+the gradients of a shared stream.
 
 Start-up. A collective of several stages is a call for each of them, and their start-up times add up.
 

@@ -38,8 +38,8 @@ class Timeline:
     start_s: FloatArray
     end_s: FloatArray
     resource_bytes: IntArray  # [resources] bytes that passed each resource
-    events: int
-    solves: int
+    events: int  # that SimPy handled, the network's own among them
+    solves: int  # of the network's sharing
 
     @property
     def wait_s(self) -> FloatArray:

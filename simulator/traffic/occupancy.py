@@ -88,10 +88,9 @@ class Occupancy:
 
     def moments(self, lookups: IntArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the distinct rows hit by `lookups` [ranks, owners], each of the same shape."""
-        every = np.arange(int(lookups.max(initial=0)) + 1)
-        if len(every) < lookups.size:  # look numbers up by value, since there are fewer of them
-            interval, part = _intervals(every)
-            interval, part = interval[lookups], part[lookups]
+        values = int(lookups.max(initial=0)) + 1
+        if values < lookups.size:  # work each value out once
+            interval, part = (of_value[lookups] for of_value in _intervals(np.arange(values)))
         else:
             interval, part = _intervals(lookups)
         return self._between(interval, part)

@@ -89,8 +89,7 @@ def prepare(plan: ShardingPlan, workload: Workload, topology: Topology, *, seed:
 
     The plan has passed `check_plan` for this workload and topology.
     """
-    heads = min(MAX_HEADS, max(MIN_HEADS, HEADS_IN_ALL // max(len(workload.tables), 1)))
-    builder = _Builder(topology, heads, seed)
+    builder = _Builder(topology, heads_of_each(len(workload.tables)), seed)
     tables = tuple(
         builder.table(table, table_plan)
         for table, table_plan in zip(workload.tables, plan.tables, strict=True)
@@ -108,6 +107,11 @@ def prepare(plan: ShardingPlan, workload: Workload, topology: Topology, *, seed:
         groups=groups_by_tier(builder.layouts, topology.world_size),
         tables=tables,
     )
+
+
+def heads_of_each(tables: int) -> int:
+    """How many rows of each of so many tables are told apart."""
+    return min(MAX_HEADS, max(MIN_HEADS, HEADS_IN_ALL // max(tables, 1)))
 
 
 class _Builder:

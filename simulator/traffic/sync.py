@@ -53,7 +53,8 @@ class TouchedRows:
         if run.layout not in self._layouts:
             return
         layout, readers = self._layouts.index(run.layout), self._placement.readers[part.readers]
-        row_bytes = ID_BYTES + _row_bytes(self._placement, run.layout.tier, part.columns)
+        held_bytes = _row_bytes(self._placement, run.layout.tier, part.columns)
+        row_bytes = np.where(held_bytes > 0, ID_BYTES + held_bytes, 0)
         lookups = lookups * self._placement.execution.sync_every
         read, place = np.unique(readers.copies, return_inverse=True)
         of_copies = _sums(lookups, place, len(read))

@@ -1,5 +1,6 @@
 """What holds of any plan, workload and batch: every lookup is counted once, every byte has its mirror."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def cases(draw: st.DrawFn) -> Case:
         edges = [0, *cuts] if draw(st.booleans()) else [0, *cuts, rows]  # the first reclaims what is left
         segments = tuple(
             Segment(start, stop, draw(layout_of(topology)))
-            for start, stop in zip(edges[:-1], edges[1:], strict=True)
+            for start, stop in itertools.pairwise(edges)
         )
         plans.append(TablePlan(f"t{index}", segments))
     shape = (topology.world_size, len(tables))

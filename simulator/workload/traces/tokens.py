@@ -68,7 +68,7 @@ def _whole_lines(file: BinaryIO, source: TraceSource) -> Iterator[tuple[bytes, i
         if len(rest) > LONGEST_LINE_BYTES:
             raise source.error(None, f"a line is longer than {LONGEST_LINE_BYTES >> 20} MiB")
     if rest:
-        yield rest + b"\n", offset
+        yield rest.removesuffix(b"\n") + b"\n", offset
 
 
 def _tokenise(text: bytes, offset: int, first_line: int, source: TraceSource) -> Tokens:

@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 from simulator.config.document import Document
 from simulator.config.errors import FINDINGS, Finding, Path, Problem
 from simulator.config.model import alternatives
+from simulator.units import UnitError
 
 _LONGEST_SHOWN = 60
 _KINDS = {
@@ -118,15 +119,11 @@ def _text(details: ErrorDetails, path: Path, found: str, model: Any) -> str:
 def _own_text(details: ErrorDetails, found: str) -> str:
     """An error with a text of its own, with the value in front if the text does not have it."""
     said = details["msg"].removeprefix("Value error, ")
-    if (
-        details["type"] not in ("value_error", "assertion_error")
-        and said[:1].isupper()
-        and said[1:2].islower()
-    ):
+    is_pydantic = details["type"] not in ("value_error", "assertion_error")
+    if is_pydantic and said[:1].isupper() and said[1:2].islower():
         said = said[0].lower() + said[1:]
-    return (
-        said if repr(details["input"]) in said or found in said or found == "" else f"found {found}: {said}"
-    )
+    is_unit = isinstance(details.get("ctx", {}).get("error"), UnitError)
+    return said if is_unit or said.startswith((found, repr(details["input"]))) else f"found {found}: {said}"
 
 
 def _missing_text(details: ErrorDetails, model: Any) -> str:

@@ -3,8 +3,7 @@
 Sizes are looked at first, before anything of that size is made; targets last, once there is something to name.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
 from simulator.config.errors import Finding
@@ -117,12 +116,19 @@ def _gpu_to_nic(spec: TopologySpec, out: ScaleOutSpec) -> Iterator[Finding]:
         for gpu, entry in enumerate(entries[:size]):
             if max(entry) >= nics:
                 yield Finding((*path, gpu), f"NIC {max(entry)} does not exist: allowed are 0 to {nics - 1}")
-    for one, other in combinations(dict.fromkeys(entries), 2):
-        if set(one) & set(other):
-            yield Finding(
-                path, f"the bonds {list(one)} and {list(other)} share a NIC: they must be equal or apart"
-            )
-            return
+    if clash := _clash(entries):
+        bonds = " and ".join(str(list(bond)) for bond in clash)
+        yield Finding(path, f"the bonds {bonds} share a NIC: they must be equal or apart")
+
+
+def _clash(bonds: Iterable[tuple[int, ...]]) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Two bonds that share some NIC and are not the same, if there are any."""
+    owner: dict[int, tuple[int, ...]] = {}
+    for bond in bonds:
+        for nic in bond:
+            if owner.setdefault(nic, bond) != bond:
+                return owner[nic], bond
+    return None
 
 
 def _fabric(spec: TopologySpec) -> Iterator[Finding]:
@@ -135,16 +141,13 @@ def _fabric(spec: TopologySpec) -> Iterator[Finding]:
             (*path, "dims"), f"{product} are {prod(fabric.dims):,} islands, but there are {islands:,}"
         )
     if isinstance(fabric, RailOnlySpec):
-        bonds: dict[int, tuple[int, ...]] = {}
-        for island in range(islands):
-            for rail, nics in enumerate(sorted(set(island_gpu_to_nic(spec, island)))):
-                if bonds.setdefault(rail, nics) != nics:
-                    yield Finding(
-                        path,
-                        f"rails do not line up: GPU port {rail} has NICs {list(bonds[rail])} in one island and "
-                        f"{list(nics)} in island {island}",
-                    )
-                    return
+        shapes = dict.fromkeys(zip(spec.island_sizes, spec.nic_counts, strict=True))
+        bonds = (bond for gpus, nics in shapes for bond in island_gpu_to_nic(spec, gpus, nics))
+        if clash := _clash(bonds):
+            one, other = (list(bond) for bond in clash)
+            yield Finding(
+                path, f"rails do not line up: a GPU port has NICs {one} in one island, {other} in another"
+            )
     if isinstance(fabric, LeafSpineSpec) and fabric.islands_per_leaf > islands > 1:
         yield Finding(
             (*path, "islands_per_leaf"), f"{fabric.islands_per_leaf:,} are more than all islands, {islands:,}"

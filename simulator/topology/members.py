@@ -25,7 +25,7 @@ class Members:
     port_of: IndexArray
     port_nics: tuple[tuple[int, ...], ...]  # the NICs that each port bonds
     port_island: IndexArray  # [ports]
-    port_rail: IndexArray  # [ports] index within the island
+    port_rail: IndexArray  # [ports] alike where the local numbers of the port's NICs are alike
     nic_island: IndexArray  # [nics]
 
     @property
@@ -51,12 +51,11 @@ def derived_gpu_to_nic(gpus: int, nics: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(nic for nic, owner in enumerate(owners) if owner == gpu) for gpu in range(gpus))
 
 
-def island_gpu_to_nic(spec: TopologySpec, island: int) -> tuple[tuple[int, ...], ...]:
-    """The NICs, locally numbered, of each GPU of one island."""
-    gpus = spec.island_sizes[island]
+def island_gpu_to_nic(spec: TopologySpec, gpus: int, nics: int) -> tuple[tuple[int, ...], ...]:
+    """The NICs, locally numbered, of each GPU of an island of `gpus` and `nics`."""
     if spec.scale_out is not None and spec.scale_out.gpu_to_nic is not None:
         return spec.scale_out.gpu_to_nic[:gpus]
-    return derived_gpu_to_nic(gpus, spec.nic_counts[island])
+    return derived_gpu_to_nic(gpus, nics)
 
 
 def members_of(spec: TopologySpec) -> Members:
@@ -84,19 +83,20 @@ def _ports(spec: TopologySpec) -> tuple[list[int], list[tuple[int, ...]], list[i
     port_of: list[int] = []
     port_nics: list[tuple[int, ...]] = []
     port_island: list[int] = []
-    port_rail: list[int] = []
+    local_bonds: list[tuple[int, ...]] = []
     if spec.scale_out is None:
-        return port_of, port_nics, port_island, port_rail
+        return port_of, port_nics, port_island, []
     first_nic = 0
-    for island, nics in enumerate(spec.nic_counts):
-        gpu_nics = island_gpu_to_nic(spec, island)
-        bonds = sorted(set(gpu_nics))
-        port_of += [len(port_nics) + bonds.index(bond) for bond in gpu_nics]
-        port_nics += [tuple(first_nic + nic for nic in bond) for bond in bonds]
-        port_island += [island] * len(bonds)
-        port_rail += range(len(bonds))
+    for island, (gpus, nics) in enumerate(zip(spec.island_sizes, spec.nic_counts, strict=True)):
+        gpu_nics = island_gpu_to_nic(spec, gpus, nics)
+        ports = {bond: len(port_nics) + number for number, bond in enumerate(sorted(set(gpu_nics)))}
+        port_of += [ports[bond] for bond in gpu_nics]
+        port_nics += [tuple(first_nic + nic for nic in bond) for bond in ports]
+        port_island += [island] * len(ports)
+        local_bonds += ports
         first_nic += nics
-    return port_of, port_nics, port_island, port_rail
+    rails = {bond: rail for rail, bond in enumerate(sorted(set(local_bonds)))}
+    return port_of, port_nics, port_island, [rails[bond] for bond in local_bonds]
 
 
 def _nic_islands(spec: TopologySpec) -> IndexArray:

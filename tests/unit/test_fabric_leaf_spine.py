@@ -27,7 +27,9 @@ def topology(islands: object = 4, per_leaf: int = 2, ratio: object = "2:1", **ke
 
 
 def path(made: Topology, source: int, destination: int) -> list[str]:
-    return [made.resources.names[hop] for hop in made.routes([source], [destination]).resources[0] if hop >= 0]
+    return [
+        made.resources.names[hop] for hop in made.routes([source], [destination]).resources[0] if hop >= 0
+    ]
 
 
 def links(made: Topology) -> dict[str, float]:
@@ -61,7 +63,10 @@ def test_the_last_leaf_may_have_fewer_islands() -> None:
 def test_efficiency_lowers_uplinks_and_overrides_of_nics_do_not() -> None:
     made = topology(
         scale_out={"efficiency": 0.5},
-        overrides=[{"target": "nic/0", "bandwidth": "1 GB/s"}, {"target": "leaf/1/up", "bandwidth": "4 GB/s"}],
+        overrides=[
+            {"target": "nic/0", "bandwidth": "1 GB/s"},
+            {"target": "leaf/1/up", "bandwidth": "4 GB/s"},
+        ],
     )
     assert links(made) == {"leaf/0/up": 10e9, "leaf/0/down": 10e9, "leaf/1/up": 2e9, "leaf/1/down": 10e9}
 

@@ -28,7 +28,9 @@ def topology(islands: object = 2, scale_out: dict[str, object] | None = None, **
 
 
 def path(made: Topology, source: int, destination: int) -> list[str]:
-    return [made.resources.names[hop] for hop in made.routes([source], [destination]).resources[0] if hop >= 0]
+    return [
+        made.resources.names[hop] for hop in made.routes([source], [destination]).resources[0] if hop >= 0
+    ]
 
 
 def test_along_a_rail() -> None:
@@ -36,7 +38,12 @@ def test_along_a_rail() -> None:
 
 
 def test_across_rails_over_the_rail_mate_of_the_source() -> None:
-    assert path(topology(), 1, 7) == ["scale_up/1/egress", "scale_up/3/ingress", "nic/3/egress", "nic/7/ingress"]
+    assert path(topology(), 1, 7) == [
+        "scale_up/1/egress",
+        "scale_up/3/ingress",
+        "nic/3/egress",
+        "nic/7/ingress",
+    ]
 
 
 def test_within_an_island() -> None:

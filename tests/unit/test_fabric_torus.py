@@ -27,7 +27,9 @@ def topology(dims: list[int], gpus: int = 1, **fabric: object) -> Topology:
 
 
 def path(made: Topology, source: int, destination: int) -> list[str]:
-    return [made.resources.names[hop] for hop in made.routes([source], [destination]).resources[0] if hop >= 0]
+    return [
+        made.resources.names[hop] for hop in made.routes([source], [destination]).resources[0] if hop >= 0
+    ]
 
 
 def test_links_are_numbered_by_island_axis_and_way() -> None:
@@ -103,7 +105,8 @@ def test_paths_are_as_short_as_they_can_be() -> None:
     hops = (made.routes(sources[keep], destinations[keep]).resources >= 0).sum(axis=1) - 2
     strides = np.array([1, 4, 12])
     apart = np.abs(
-        sources[keep][:, None] // strides % np.array(dims) - destinations[keep][:, None] // strides % np.array(dims)
+        sources[keep][:, None] // strides % np.array(dims)
+        - destinations[keep][:, None] // strides % np.array(dims)
     )
     assert hops.tolist() == np.minimum(apart, np.array(dims) - apart).sum(axis=1).tolist()
 

@@ -103,7 +103,12 @@ def test_efficiency_lowers_capacity_and_nothing_else() -> None:
 def test_latencies_caps_and_gaps_are_those_of_the_tier() -> None:
     made = topology(
         scale_up={"bandwidth": "100 GB/s", "latency": "1 us", "pair_cap": "60 GB/s", "message_gap": "1 ns"},
-        scale_out={"nic_bandwidth": "10 GB/s", "latency": "2 us", "pair_cap": "6 GB/s", "message_gap": "1 us"},
+        scale_out={
+            "nic_bandwidth": "10 GB/s",
+            "latency": "2 us",
+            "pair_cap": "6 GB/s",
+            "message_gap": "1 us",
+        },
     )
     routes = made.routes([0, 0], [1, 2])
     assert routes.latency_s.tolist() == [1e-6, 2e-6]
@@ -221,7 +226,9 @@ def test_sixteen_thousand_ranks_build_and_route() -> None:
 
 
 def test_many_pairs_are_routed_like_few() -> None:
-    made = topology(islands=40, gpus_per_island=8, scale_out={"nic_bandwidth": "1 GB/s", "fabric": {"kind": "rail_only"}})
+    made = topology(
+        islands=40, gpus_per_island=8, scale_out={"nic_bandwidth": "1 GB/s", "fabric": {"kind": "rail_only"}}
+    )
     ranks = np.arange(320, dtype=np.int32)
     sources, destinations = np.repeat(ranks, 320), np.tile(ranks, 320)
     keep = sources != destinations

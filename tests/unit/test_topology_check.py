@@ -241,11 +241,17 @@ def test_what_does_not_fit(changes: dict[str, Any], expected: list[str]) -> None
         ({"scale_up.efficiency": 1.2}, "scale_up.efficiency: found 1.2: must be at most 1"),
         ({"scale_up.efficiency": 0}, "scale_up.efficiency: found 0: must be greater than 0"),
         ({"scale_up.efficiency": "80%"}, "scale_up.efficiency: found '80%': must be a number"),
-        ({"scale_up.latency": "1 GB"}, "scale_up.latency: '1 GB' is not a duration: 'GB' is not one of the units"),
+        (
+            {"scale_up.latency": "1 GB"},
+            "scale_up.latency: '1 GB' is not a duration: 'GB' is not one of the units",
+        ),
         ({"scale_up.bandwidth": "1 us"}, "scale_up.bandwidth: '1 us' is not a bandwidth: 'us' is not one of"),
         ({"scale_up.bandwidth": "450 GB"}, "scale_up.bandwidth: '450 GB' is a size, not a bandwidth"),
         ({"scale_up.pair_cap": "0 GB/s"}, "scale_up.pair_cap: '0 GB/s' is zero: it must be greater"),
-        ({"scale_up.startup": "8 us"}, "scale_up.startup: found '8 us', allowed: a mapping with the keys alpha, gamma"),
+        (
+            {"scale_up.startup": "8 us"},
+            "scale_up.startup: found '8 us', allowed: a mapping with the keys alpha, gamma",
+        ),
         ({"gpu": {"hbm_capacity": "80 GB/s"}}, "gpu.hbm_capacity: '80 GB/s' is not a size"),
         ({"gpu": {"hbm_bandwidth": "3 TB"}}, "gpu.hbm_bandwidth: '3 TB' is a size, not a bandwidth"),
         (
@@ -273,13 +279,28 @@ def test_what_does_not_fit(changes: dict[str, Any], expected: list[str]) -> None
             {"scale_out.fabric": {"kind": "torus", "dims": [4]}},
             "scale_out.fabric.link_bandwidth: is missing: rate of the link to one neighbour, one direction",
         ),
-        ({"scale_out.gpu_to_nic": []}, "scale_out.gpu_to_nic: found an empty list: must be a list with one NIC"),
+        (
+            {"scale_out.gpu_to_nic": []},
+            "scale_out.gpu_to_nic: found an empty list: must be a list with one NIC",
+        ),
         ({"scale_out.gpu_to_nic": 3}, "scale_out.gpu_to_nic: found 3: must be a list with one NIC"),
-        ({"scale_out.gpu_to_nic": [0, []]}, "scale_out.gpu_to_nic: found a list of 2: must name at least one NIC"),
-        ({"scale_out.gpu_to_nic": [0, [1, 1]]}, "scale_out.gpu_to_nic: found a list of 2: must name at least one NIC"),
-        ({"scale_out.gpu_to_nic": [0, -1]}, "scale_out.gpu_to_nic: found a list of 2: must name at least one NIC"),
+        (
+            {"scale_out.gpu_to_nic": [0, []]},
+            "scale_out.gpu_to_nic: found a list of 2: must name at least one NIC",
+        ),
+        (
+            {"scale_out.gpu_to_nic": [0, [1, 1]]},
+            "scale_out.gpu_to_nic: found a list of 2: must name at least one NIC",
+        ),
+        (
+            {"scale_out.gpu_to_nic": [0, -1]},
+            "scale_out.gpu_to_nic: found a list of 2: must name at least one NIC",
+        ),
         ({"scale_out.message_gap": "-1 us"}, "scale_out.message_gap: '-1 us' is negative"),
-        ({"perturb": [{"kind": "late", "target": "rank/1"}]}, "perturb[0].by: is missing: how late it starts"),
+        (
+            {"perturb": [{"kind": "late", "target": "rank/1"}]},
+            "perturb[0].by: is missing: how late it starts",
+        ),
         (
             {"perturb": [{"target": "nic/1", "factor": 1.5}]},
             "perturb[0].factor: found 1.5: must be at most 1",
@@ -292,9 +313,15 @@ def test_what_does_not_fit(changes: dict[str, Any], expected: list[str]) -> None
             {"perturb": [{"kind": "fast", "target": "rank/1"}]},
             "perturb[0].kind: found 'fast', allowed: 'late', 'slow', 'link'",
         ),
-        ({"perturb": ["rank/1"]}, "perturb[0]: found 'rank/1', allowed: a mapping with the keys kind, target, factor"),
+        (
+            {"perturb": ["rank/1"]},
+            "perturb[0]: found 'rank/1', allowed: a mapping with the keys kind, target, factor",
+        ),
         ({"overrides": {"target": "nic/1"}}, "overrides: found a mapping, allowed: a list"),
-        ({"overrides": [{"target": "nic/1", "factor": 0}]}, "overrides[0].factor: found 0: must be greater than 0"),
+        (
+            {"overrides": [{"target": "nic/1", "factor": 0}]},
+            "overrides[0].factor: found 0: must be greater than 0",
+        ),
         ({"island_sizes": [8, 8]}, "island_sizes: unknown key, allowed: name, source, islands"),
         ({"scale_out.nic_bandwith": "1 GB/s"}, "did you mean 'nic_bandwidth'?"),
     ],

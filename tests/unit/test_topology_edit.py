@@ -108,7 +108,10 @@ def test_a_missing_block_is_made(made: Topology) -> None:
         ({"nic_bandwidth": 25}, "scale_out.nic_bandwidth: the bare number 25 has no unit: write '25 Gbit/s'"),
         ({"world_size": 9}, "world_size: is 9, but 4 islands of 2 are 8 ranks"),
         ({"islands": 1}, "overrides[0].target: 'nic/3' does not exist: allowed are nic/0 to nic/1"),
-        ({"scale_out": "fast", "nic_bandwidth": "1 GB/s"}, "scale_out.nic_bandwidth cannot be changed: scale_out holds"),
+        (
+            {"scale_out": "fast", "nic_bandwidth": "1 GB/s"},
+            "scale_out.nic_bandwidth cannot be changed: scale_out holds",
+        ),
         ({"scale_out": "fast"}, "scale_out: found 'fast', allowed: a mapping with the keys nics_per_island"),
     ],
 )

@@ -76,7 +76,14 @@ def test_unequal_islands() -> None:
 
 def test_arrays_are_small_integers() -> None:
     made = members([3, 1, 2])
-    for array in (made.island_of, made.local_index, made.host_of, made.port_of, made.port_rail, made.nic_island):
+    for array in (
+        made.island_of,
+        made.local_index,
+        made.host_of,
+        made.port_of,
+        made.port_rail,
+        made.nic_island,
+    ):
         assert array.dtype == np.int32
 
 
@@ -130,8 +137,8 @@ def test_explicit_map_alone_tells_the_number_of_nics() -> None:
 
 def test_a_smaller_island_uses_the_first_entries_of_the_map() -> None:
     made = spec([3, 2], {"nics_per_island": 4, "gpu_to_nic": [[0, 1], 2, 3]})
-    assert island_gpu_to_nic(made, 0) == ((0, 1), (2,), (3,))
-    assert island_gpu_to_nic(made, 1) == ((0, 1), (2,))
+    assert island_gpu_to_nic(made, 3, 4) == ((0, 1), (2,), (3,))
+    assert island_gpu_to_nic(made, 2, 4) == ((0, 1), (2,))
 
 
 def test_nics_by_island() -> None:

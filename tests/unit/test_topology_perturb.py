@@ -18,7 +18,10 @@ def topology(perturb: list[dict[str, object]], **keys: object) -> Topology:
 
 
 def changes(made: Topology) -> list[tuple[float, str, float]]:
-    return [(change.time_s, made.resources.names[change.resource], change.factor) for change in made.capacity_changes]
+    return [
+        (change.time_s, made.resources.names[change.resource], change.factor)
+        for change in made.capacity_changes
+    ]
 
 
 def test_late_and_slow_ranks() -> None:
@@ -61,7 +64,8 @@ def test_from_the_start_and_for_good_it_is_an_override() -> None:
     overridden = topology([], overrides=[{"target": "nic/3", "bandwidth": "5 GB/s"}])
     assert perturbed.capacity_changes == ()
     assert (
-        perturbed.resources.capacity_bytes_per_s.tolist() == overridden.resources.capacity_bytes_per_s.tolist()
+        perturbed.resources.capacity_bytes_per_s.tolist()
+        == overridden.resources.capacity_bytes_per_s.tolist()
     )
     assert perturbed.inter_island_bytes_per_s.tolist() == [10e9, 10e9, 10e9, 5e9]
 

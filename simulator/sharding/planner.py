@@ -25,7 +25,7 @@ from simulator.arrays import FloatArray
 from simulator.sharding.cheapest import Cuts, cheapest
 from simulator.sharding.plan import Prices
 from simulator.sharding.row_blocks import RowBlocks
-from simulator.sharding.tier_costs import TierCosts
+from simulator.sharding.tier_costs import TierCosts, component_weights
 
 PRICE_STEPS = 60
 SHARE_STEPS = 24
@@ -82,16 +82,10 @@ class Program:
         return cheapest(
             self.blocks,
             self.costs,
-            weights=np.append(np.array([shares, self._rest(shares), self._inside(shares)]).T.ravel(), 1.0),
+            weights=component_weights(shares, concurrent=self.concurrent),
             memory_price_s_per_byte=price_s_per_byte,
             allowed=self.allowed,
         )
-
-    def _rest(self, shares: FloatArray) -> FloatArray:
-        return 1.0 - shares if self.concurrent else np.zeros(len(shares))
-
-    def _inside(self, shares: FloatArray) -> FloatArray:
-        return 1.0 - shares if self.concurrent else np.ones(len(shares))
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +100,8 @@ class Solution:
 def solve(program: Program) -> tuple[Cuts, Prices]:
     """The best cuts within the limit. `least_memory_bytes` must be within it."""
     shares = np.ones(program.costs.races)
-    if program.concurrent:
-        found = _balanced(program, shares, 0, 0.0)
-    else:
-        found = _within_memory(program, shares, 0.0)
+    first_race = 0 if program.concurrent else program.costs.races  # from which on races are balanced
+    found = _balanced(program, shares, first_race, 0.0)
     return found.cuts, Prices(tuple(found.shares.tolist()), found.price_s_per_byte)
 
 

@@ -74,19 +74,20 @@ def row_blocks(statistics: Statistics, measures: Sequence[Measure]) -> RowBlocks
     counts = np.array([len(blocks.shares) for blocks in cut], dtype=np.int64)
     width = int(counts.max())
     edges = np.zeros((len(cut), width + 1))
-    per_row = np.zeros((len(measures), len(cut), width))
+    values = np.zeros((len(measures), len(cut), width))
     for index, (table, blocks) in enumerate(zip(statistics.tables, cut, strict=True)):
         edges[index, : len(blocks.edges)] = blocks.edges
         edges[index, len(blocks.edges) :] = blocks.edges[-1]
         rows = np.diff(blocks.edges)
         for place, measure in enumerate(measures):
-            per_row[place, index, : len(rows)] = _per_row(measure, table, rows, blocks.shares)
+            values[place, index, : len(rows)] = per_row(measure, table, rows, blocks.shares)
     cumulative = np.zeros((len(measures), len(cut), width + 1))
-    np.cumsum(per_row * np.diff(edges, axis=1), axis=2, out=cumulative[:, :, 1:])
-    return RowBlocks(counts, edges, per_row, cumulative)
+    np.cumsum(values * np.diff(edges, axis=1), axis=2, out=cumulative[:, :, 1:])
+    return RowBlocks(counts, edges, values, cumulative)
 
 
-def _per_row(measure: Measure, table: TableStatistics, rows: IntArray, shares: FloatArray) -> FloatArray:
+def per_row(measure: Measure, table: TableStatistics, rows: IntArray, shares: FloatArray) -> FloatArray:
+    """How often a row of each block counts, blocks of so many rows with such shares of the lookups."""
     if measure.kind == "rows":
         return np.ones(len(rows))
     if measure.kind == "lookups":

@@ -68,6 +68,13 @@ class TierCosts:
     memory_bytes: FloatArray  # [tiers, tables] of the fullest rank
 
 
+def component_weights(shares: FloatArray, *, concurrent: bool) -> FloatArray:
+    """[components] what a second of each is worth when global all-to-alls hold `shares` [races] of the races."""
+    rest = 1.0 - shares if concurrent else np.zeros(len(shares))
+    inside = rest if concurrent else np.ones(len(shares))
+    return np.append(np.array([shares, rest, inside]).T.ravel(), 1.0)
+
+
 class _Ledger:
     """Collects seconds by (tier, component, measure)."""
 

@@ -5,6 +5,7 @@ event looks at every flow and every resource, so a few hundred flows are its lim
 fast one.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import inf
@@ -23,8 +24,8 @@ def max_min_rates(
     rates: list[Number] = [0] * len(routes)
     left, rising = list(capacities), set(range(len(routes)))
     while rising:
-        still = [sum(resource in routes[flow] for flow in rising) for resource in range(len(left))]
-        shares = {r: left[r] / still[r] for r in range(len(left)) if still[r]}
+        still = Counter(resource for flow in rising for resource in routes[flow])
+        shares = {resource: left[resource] / count for resource, count in still.items()}
         level = min([*shares.values(), *(caps[flow] for flow in rising)])
         full = {resource for resource, share in shares.items() if share == level}
         stopping = {flow for flow in rising if caps[flow] == level or full.intersection(routes[flow])}

@@ -42,7 +42,7 @@ def simulate_flows(
 def _starts(count: int, start_s: FloatArray | None) -> list[tuple[float, IndexArray]]:
     """Which flows start when, in order of time."""
     everyone = np.arange(count, dtype=np.int32)
-    if start_s is None:
+    if start_s is None or not count:
         return [(0.0, everyone)]
     times_s, group = np.unique(start_s, return_inverse=True)
     by_group = np.argsort(group, kind="stable").astype(np.int32)
@@ -64,6 +64,7 @@ class _Run:
     def start(self, which: IndexArray) -> None:
         if not len(which):
             return
+        self._change_capacities()
         flows = self._flows
         if len(which) < len(flows):
             flows = Flows(flows.sources[which], flows.destinations[which], flows.bytes[which])

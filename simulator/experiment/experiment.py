@@ -41,9 +41,10 @@ class Experiment:
 
     def configuration(self) -> dict[str, Any]:
         """The effective configuration, defaults filled in, as plain data. Equal data gives equal results."""
+        spec = self.workload.spec
         return {
             "topology": self.topology.spec.model_dump(mode="json"),
-            "workload": self.workload.spec.model_dump(mode="json"),
+            "workload": spec.model_dump(mode="json") if spec else {"name": self.workload.name},
             "experiment": {
                 "name": self.name,
                 "policies": [entry.configuration() for entry in self.policies],

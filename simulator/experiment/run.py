@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from simulator.errors import UserError
 from simulator.experiment.checkpoint import Checkpoint
 from simulator.experiment.experiment import Experiment
 from simulator.experiment.results import make_folder, write_iteration, write_results
@@ -16,6 +17,8 @@ def run_experiment(experiment: Experiment, folder: Path, *, observer: Observer |
     Results of another experiment in the same folder are replaced. Raises UserError, before any replay, when the
     folder cannot be written or a plan does not fit.
     """
+    if experiment.workload.spec is None:
+        raise UserError("run: a workload built in code has no file to tell it by; use compare")
     make_folder(folder)
     with Checkpoint(folder, experiment.digest()) as checkpoint:
 

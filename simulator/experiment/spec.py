@@ -7,6 +7,7 @@ from pydantic import Field
 
 from simulator.config.load import load_model
 from simulator.config.model import StrictModel
+from simulator.config.types import PositiveCount
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
 
@@ -31,7 +32,7 @@ class ExperimentSpec(StrictModel):
     baseline: str | None = Field(
         None, description="the policy others are compared with; default row_wise, or the first"
     )
-    iterations: int | Literal["auto"] = Field(8, description="how many are replayed; default 8")
+    iterations: PositiveCount | Literal["auto"] = Field(8, description="how many are replayed; default 8")
     precision: Precision = Field(Precision(), description="when `iterations: auto` stops")
     seed: int = Field(0, ge=0, description="of every random draw; default 0")
     engine: Engine = Field("fluid", description="fluid, or bound for the port bound alone; default fluid")

@@ -36,7 +36,7 @@ def commands(kind: str, body: str) -> list[tuple[str, str | None]]:
     return pairs
 
 
-@pytest.fixture()
+@pytest.fixture
 def checkout(tmp_path):
     for name in DATA_FOLDERS:
         if (ROOT / name).is_dir():

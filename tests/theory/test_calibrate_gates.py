@@ -1,7 +1,9 @@
 """The simulator against measured all-to-alls. Figures and sources: docs/calibration.md."""
 
 import csv
+import importlib
 import math
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -9,12 +11,10 @@ import numpy as np
 import pytest
 
 from simulator.calibrate.fit import message_gap_s
-from simulator.calibrate.measurement import Measurement
+from simulator.calibrate.measurement import Measurement, Operation
 from simulator.calibrate.read import read_log
 from simulator.calibrate.report import Calibration, calibrate
 from simulator.calibrate.terms import predict_s
-from simulator.collectives.all_to_all_run import run_all_to_all
-from simulator.topology.load import load_topology
 from simulator.topology.topology import Topology
 
 ROOT = Path(__file__).parents[2]
@@ -22,13 +22,10 @@ ONE_NODE = ROOT / "docs/data/nccl_all_to_all_one_node.csv"
 MULTI_NODE = ROOT / "docs/data/nccl_all_to_all_multi_node.csv"
 SHARED = ROOT.parent / "shared/data/ground_truth/nccl_tests_one_node.csv"
 DEVICES = ("A100-SXM4-80GB", "H100-SXM")
-SHIPPED = {
-    "dgx_a100_16x8": "A100-SXM4-80GB",
-    "zionex_16x8": "A100-SXM4-80GB",
-    "dgx_h100_16x8": "H100-SXM",
-    "h100_pod_64x8_7to1": "H100-SXM",
-    "uneven": "H100-SXM",
-}
+sys.path.insert(0, str(ROOT))
+BENCHMARK = importlib.import_module("benchmarks.calibration")
+SHIPPED = BENCHMARK.DEVICE_OF
+RINGS: tuple[Operation, ...] = ("all_reduce", "all_gather", "reduce_scatter")
 MIB = 1 << 20
 
 
@@ -86,25 +83,18 @@ def test_without_the_square_root_term_the_fit_misses_its_gate(device: str) -> No
     assert np.abs(columns @ solution - 1.0).mean() > 0.08
 
 
-def island_time_s(topology: Topology, measurement: Measurement) -> float:
-    """An all-to-all among the first ranks of the first island."""
-    matrix = np.zeros((topology.world_size, topology.world_size), dtype=np.int64)
-    matrix[: measurement.ranks, : measurement.ranks] = measurement.bytes // measurement.ranks
-    return run_all_to_all(topology, matrix, tolerance=None).time_s
-
-
 @pytest.mark.parametrize("ranks", [2, 4, 8])
 @pytest.mark.parametrize(("name", "device"), SHIPPED.items())
 def test_no_shipped_topology_contradicts_its_calibration(name: str, device: str, ranks: int) -> None:
-    topology = load_topology(ROOT / f"topologies/{name}.yaml")
+    topology = BENCHMARK.shipped(name)
     measured = [m for m in read_log(ONE_NODE) if m.device == device and m.ranks == ranks]
-    errors = [island_time_s(topology, m) / m.time_s - 1 for m in measured]
+    errors = [BENCHMARK.first_ranks_s(topology, m) / m.time_s - 1 for m in measured]
     assert np.abs(errors).mean() <= 0.06
 
 
 @pytest.mark.parametrize(("name", "device"), SHIPPED.items())
 def test_shipped_terms_are_the_fitted_ones_to_two_digits(name: str, device: str) -> None:
-    topology, terms = load_topology(ROOT / f"topologies/{name}.yaml"), calibration(ONE_NODE, device).terms
+    topology, terms = BENCHMARK.shipped(name), calibration(ONE_NODE, device).terms
     assert terms.scale_up is not None
     routes = topology.routes([0], [1])
     startup = topology.scale_up_startup
@@ -116,17 +106,7 @@ def test_shipped_terms_are_the_fitted_ones_to_two_digits(name: str, device: str)
 
 
 def between_nodes() -> list[tuple[Measurement, Topology]]:
-    """The published points, each with the shipped topology cut to its nodes and NICs."""
-    rows = [row for row in MULTI_NODE.read_text().splitlines() if not row.startswith("#")]
-    shipped = {"A100": "dgx_a100_16x8", "H800": "dgx_h100_16x8"}
-    points = []
-    for measurement, row in zip(read_log(MULTI_NODE), csv.DictReader(rows), strict=True):
-        topology = load_topology(ROOT / f"topologies/{shipped[measurement.device]}.yaml").with_(
-            islands=measurement.nodes,
-            nics_per_island=int(row["nics_per_node"]),
-            nic_bandwidth=f"{row['nic_gbit_per_s']} Gbit/s",
-        )
-        points.append((measurement, topology))
+    points: list[tuple[Measurement, Topology]] = BENCHMARK.points_between_nodes()
     return points
 
 
@@ -165,3 +145,47 @@ def test_bandwidth_bound_points_hardly_feel_the_message_gap() -> None:
 
 def test_a_role_without_points_has_no_error() -> None:
     assert math.isnan(calibration(ONE_NODE, DEVICES[0]).mean_absolute_error("fit", ranks=2))
+
+
+@pytest.mark.parametrize(
+    ("name", "rows_of"),
+    [
+        ("calibration_fit", "fit_rows"),
+        ("calibration_shipped", "shipped_rows"),
+        ("calibration_between_nodes", "between_nodes_rows"),
+    ],
+)
+def test_the_page_and_its_tables_are_what_the_benchmark_computes(name: str, rows_of: str) -> None:
+    computed = [[str(cell) for cell in row.values()] for row in getattr(BENCHMARK, rows_of)()]
+    with (ROOT / f"docs/data/{name}.csv").open() as file:
+        assert list(csv.reader(file))[1:] == computed
+    page = (ROOT / "docs/calibration.md").read_text()
+    for cells in computed:
+        assert f"| {' | '.join(cells)} |" in page
+
+
+def test_terms_on_the_page_are_the_fitted_ones() -> None:
+    page = (ROOT / "docs/calibration.md").read_text()
+    for device in DEVICES:
+        terms = calibration(ONE_NODE, device).terms
+        assert terms.scale_up is not None
+        assert terms.scale_up.pair_cap_bytes_per_s is not None
+        for value, unit in (
+            (terms.scale_up.bytes_per_s / 1e9, "GB/s"),
+            (terms.scale_up.pair_cap_bytes_per_s / 1e9, "GB/s"),
+            (terms.startup.alpha_s * 1e6, "us"),
+            (terms.startup.gamma_s_per_sqrt_byte * 1e9, "ns"),
+        ):
+            assert f"| {value:.4g} {unit} |" in page
+
+
+def test_rings_are_as_far_off_as_the_page_says() -> None:
+    if not SHARED.exists():
+        pytest.skip("the full sweeps are not there")
+    errors = [
+        calibration(SHARED, device).mean_absolute_error("prediction", operation=operation, ranks=ranks)
+        for device in DEVICES
+        for operation in RINGS
+        for ranks in (2, 4, 8)
+    ]
+    assert (round(min(errors), 2), round(max(errors), 2)) == (0.07, 0.25)

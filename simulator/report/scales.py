@@ -9,9 +9,13 @@ BYTE_UNITS = (("PB", 1e15), ("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3),
 TIME_UNITS = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
 
 
+DIGITS = 3
+SMALLEST_TYPICAL = 0.01  # of the largest value, so that none shows more than five digits before the point
+
+
 @dataclass(frozen=True)
 class Scale:
-    """A unit shared by several values, and the decimals that give the largest of them about four digits."""
+    """A unit shared by several values, and the decimals that give the lower ones about three digits."""
 
     unit: str
     size: float  # of one unit, in SI
@@ -33,24 +37,24 @@ class Scale:
 
 
 def byte_scale(values: Iterable[float | None]) -> Scale:
-    """The decimal unit (GB = 1e9 bytes) in which the largest value is at least 1; single bytes stay whole."""
+    """The decimal unit (GB = 1e9 bytes) that fits the median of the values; single bytes stay whole."""
     scale = _fitting(values, BYTE_UNITS)
     return Scale("B", 1.0, 0) if scale.unit == "B" else scale
 
 
 def time_scale(values: Iterable[float | None]) -> Scale:
-    """The unit of time in which the largest value is at least 1; seconds when all are 0."""
+    """The unit of time that fits the median of the values; seconds when all are 0."""
     return _fitting(values, TIME_UNITS)
 
 
 def bytes_text(value: float | None) -> str:
     """One byte count in the unit that fits it, with three digits."""
-    return _short(value, byte_scale([value]))
+    return byte_scale([value]).with_unit(value)
 
 
 def time_text(value: float | None) -> str:
     """One time in the unit that fits it, with three digits."""
-    return _short(value, time_scale([value]))
+    return time_scale([value]).with_unit(value)
 
 
 def share_text(value: float | None) -> str:
@@ -68,15 +72,11 @@ def factor_text(value: float | None) -> str:
 
 
 def _fitting(values: Iterable[float | None], units: tuple[tuple[str, float], ...]) -> Scale:
-    largest = max((abs(value) for value in values if value is not None and math.isfinite(value)), default=0.0)
-    if largest == 0:
+    sizes = sorted(abs(value) for value in values if value and math.isfinite(value))
+    if not sizes:
         return Scale(next(unit for unit, size in units if size == 1), 1.0, 0)
-    unit, size = next((each for each in units if largest >= each[1]), units[-1])
-    whole_digits = len(str(int(largest / size)))
-    return Scale(unit, size, max(0, 4 - whole_digits))
-
-
-def _short(value: float | None, scale: Scale) -> str:
-    if value is None or math.isnan(value):
-        return MISSING
-    return f"{value / scale.size:,.{max(0, scale.decimals - 1)}f} {scale.unit}"
+    typical = max(sizes[len(sizes) // 2], sizes[-1] * SMALLEST_TYPICAL)
+    unit, size = next((each for each in units if typical >= each[1]), units[-1])
+    small = sizes[len(sizes) // 4]
+    whole_digits = len(str(int(small / size)))
+    return Scale(unit, size, max(0, DIGITS - whole_digits))

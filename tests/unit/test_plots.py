@@ -209,7 +209,7 @@ class TestMemory:
 
     def test_findings(self, usual: Results, tmp_path: Path) -> None:
         assert memory.finding(usual) == (
-            "1 of 2 other policies need more than row_wise (1.50 GB on the fullest GPU); "
+            "1 of 2 other policies needs more than row_wise (1.50 GB on the fullest GPU); "
             "flexshard needs most, 2.00 GB."
         )
         results = read_results(write_folder(tmp_path, baseline="flexshard"))

@@ -194,7 +194,7 @@ class TestContent:
         )
 
     def test_the_spread_stands_beside_the_mean(self, page: Page) -> None:
-        assert "493.2 ± 3.0" in page.text("td")
+        assert "493 ± 3" in page.text("td")
 
     def test_the_baseline_is_marked(self, page: Page) -> None:
         assert len([each for each in page.all("tr") if each.get("class") == "baseline"]) == 1

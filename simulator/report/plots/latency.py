@@ -59,7 +59,7 @@ def draw_latency(ax: "Axes", results: Results) -> None:
                 ax.barh(row, wait, left=left, height=0.7, **hatched)
                 ax.barh(row, transfer, left=left + wait, height=0.7, color=colour)
                 left += wait + transfer
-            bar_end(ax, left, row, scale.with_unit(left * scale.size))
+            bar_end(ax, left, row, time_text(left * scale.size))
             ticks.append((row, str(step).replace("_", " ")))
         row += 1.2
     ax.set_yticks([y for y, _ in ticks], [step for _, step in ticks])

@@ -54,12 +54,12 @@ def draw_memory(ax: "Axes", results: Results) -> None:
             width = held.get((policy, tier), 0.0) / scale.size
             ax.barh(2 * row + 0.85, width, left=left, height=0.7, color=TIER_COLOURS[tier])
             left += width
-        bar_end(ax, left, 2 * row + 0.85, scale.with_unit(total[policy]))
+        bar_end(ax, left, 2 * row + 0.85, bytes_text(total[policy]))
     ax.axvline(total[results.baseline] / scale.size, color=VERMILLION, linewidth=1.2, linestyle=(0, (4, 2)))
     ax.set_yticks([])
     label = f"{scale.unit} of embedding weights on the fullest GPU"
     plain_bars(ax, rows=2 * len(results.policies) - 0.6, longest=longest / scale.size, label=label)
-    legend_above(ax, {tier: TIER_COLOURS[tier] for tier in tiers}, extra=[_baseline_handle()], columns=4)
+    legend_above(ax, {tier: TIER_COLOURS[tier] for tier in tiers}, extra=[_baseline_handle()], columns=5)
 
 
 def _baseline_handle() -> object:
@@ -83,8 +83,9 @@ def finding(results: Results) -> str:
     if not more:
         return f"No policy needs more than {results.baseline}: {bytes_text(base)} on the fullest GPU."
     most = max(more, key=lambda policy: total[policy])
+    verb = "needs" if len(more) == 1 else "need"
     return (
-        f"{len(more)} of {len(total) - 1} other policies need more than {results.baseline} "
+        f"{len(more)} of {len(total) - 1} other policies {verb} more than {results.baseline} "
         f"({bytes_text(base)} on the fullest GPU); {most} needs most, {bytes_text(total[most])}."
     )
 

@@ -166,5 +166,5 @@ PLOT = Plot(
     draw,
     finding,
     "One panel for each way of cutting tables; a dot is a cut, the colour of the curve is the tier of its rows. "
-    "Dotted rows are reclaimed. Without a policy that cuts, the first policy is shown.",
+    "The policy reclaims the rows of a dotted stretch. Without a policy that cuts, the first policy is shown.",
 )

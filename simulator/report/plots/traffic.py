@@ -58,7 +58,7 @@ def draw_traffic(ax: "Axes", results: Results) -> None:
                 width = float(traffic[column].get((policy, use), 0)) / scale.size
                 ax.barh(y, width, left=left, height=0.72, color=COLOURS[use])
                 left += width
-            bar_end(ax, left, y, scale.with_unit(left * scale.size))
+            bar_end(ax, left, y, bytes_text(left * scale.size))
             ticks.append((y, wire))
     ax.set_yticks([y for y, _ in ticks], [wire for _, wire in ticks])
     label = f"{scale.unit} an iteration, all ranks together"

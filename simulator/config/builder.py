@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import yaml
 
-from simulator.config.errors import ConfigError, Path, Place, Problem
+from simulator.config.errors import MOST_PROBLEMS, ConfigError, Path, Place, Problem
 from simulator.config.scalars import Scalar, resolve
 
 MOST_VALUES = 100_000
@@ -169,6 +169,8 @@ class Builder:
 
     def _note(self, path: Path, text: str, place: Place) -> None:
         self.problems.append(Problem(path, text, place))
+        if len(self.problems) > MOST_PROBLEMS:
+            raise ConfigError(self.source, self.problems)
 
     def _stop(self, text: str, place: Place) -> NoReturn:
         raise ConfigError(self.source, [*self.problems, Problem((), text, place)])

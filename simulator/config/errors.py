@@ -10,6 +10,7 @@ from simulator.errors import UserError
 
 Path = tuple[str | int, ...]  # keys and list indices from the top of a file to a value
 
+MOST_PROBLEMS = 100  # of one file that are told
 FINDINGS = "findings"  # the type of the pydantic error that `refuse` raises
 
 
@@ -40,7 +41,7 @@ class Problem:
         parts = [source] if source else []
         if self.place is not None:
             parts = [f"{source}:{self.place.line}:{self.place.column}"]
-        return ": ".join([*parts, *filter(None, [dotted(self.path)]), self.text])
+        return printable(": ".join([*parts, *filter(None, [dotted(self.path)]), self.text]))
 
 
 class ConfigError(UserError):
@@ -49,7 +50,15 @@ class ConfigError(UserError):
     def __init__(self, source: str, problems: Sequence[Problem]) -> None:
         self.source = source
         self.problems = tuple(sorted(problems, key=lambda problem: problem.place or Place(0, 0)))
-        super().__init__("\n".join(problem.line(source) for problem in self.problems))
+        lines = [problem.line(source) for problem in self.problems[:MOST_PROBLEMS]]
+        if len(problems) > MOST_PROBLEMS:
+            lines.append(printable(f"{source}: and more problems"))
+        super().__init__("\n".join(lines))
+
+
+def printable(text: str) -> str:
+    """`text` with control characters and line ends escaped: what a file holds cannot break or colour a report."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def dotted(path: Path) -> str:

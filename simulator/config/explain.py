@@ -13,11 +13,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from simulator.config.document import Document
-from simulator.config.errors import FINDINGS, Finding, Path, Problem
+from simulator.config.errors import FINDINGS, MOST_PROBLEMS, Finding, Path, Problem
 from simulator.config.model import alternatives
 from simulator.units import UnitError
 
 _LONGEST_SHOWN = 60
+_MOST_EXPLAINED = 10 * MOST_PROBLEMS
 _KINDS = {
     "bool_type": "true or false",
     "bool_parsing": "true or false",
@@ -43,7 +44,7 @@ _KIND_ERRORS = {*_KINDS, "string_type", "model_type", "model_attributes_type", "
 def explain(error: ValidationError, data: Any, model: Any, document: Document | None = None) -> list[Problem]:
     """Problems of `data`, which `model` refused; with places if it came from `document`."""
     found: dict[Path, list[tuple[ErrorDetails, str]]] = {}
-    for details in error.errors(include_url=False):
+    for details in error.errors(include_url=False)[:_MOST_EXPLAINED]:
         for path, text in _texts(details, data, model, document):
             found.setdefault(path, []).append((details, text))
     problems = []

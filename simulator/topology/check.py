@@ -88,9 +88,13 @@ def _nics(spec: TopologySpec) -> Iterator[Finding]:
     if isinstance(nics, tuple) and len(nics) != len(spec.island_sizes):
         yield Finding(path, f"has {len(nics)} entries for {len(spec.island_sizes)} islands")
         return
-    count = sum(nics) if isinstance(nics, tuple) else (nics or 0) * len(spec.island_sizes)
+    count = sum(spec.nic_counts)
     if count > MOST_NICS:
-        yield Finding(path, f"{count:,} NICs are too many, allowed: {MOST_NICS:,}")
+        of_map = nics is None and out.gpu_to_nic is not None
+        yield Finding(
+            ("scale_out", "gpu_to_nic") if of_map else path,
+            f"{count:,} NICs are too many, allowed: {MOST_NICS:,}",
+        )
         return
     if (
         spec.scale_up is not None

@@ -6,6 +6,7 @@ from pydantic import (
     BeforeValidator,
     Discriminator,
     Field,
+    PlainSerializer,
     PlainValidator,
     Tag,
     WithJsonSchema,
@@ -52,12 +53,17 @@ def _parse_nic_list(value: object) -> tuple[tuple[int, ...], ...]:
     return nics
 
 
+def _as_it_is(value: object) -> object:
+    return value
+
+
 _COUNT_OR_LIST = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}]}
+_PLAIN = PlainSerializer(_as_it_is, return_type=Any)
 IslandList = Annotated[
-    int | tuple[int, ...], PlainValidator(_parse_island_list), WithJsonSchema(_COUNT_OR_LIST)
+    int | tuple[int, ...], PlainValidator(_parse_island_list), _PLAIN, WithJsonSchema(_COUNT_OR_LIST)
 ]
 NicList = Annotated[
-    tuple[tuple[int, ...], ...], PlainValidator(_parse_nic_list), WithJsonSchema({"type": "array"})
+    tuple[tuple[int, ...], ...], PlainValidator(_parse_nic_list), _PLAIN, WithJsonSchema({"type": "array"})
 ]
 
 

@@ -230,3 +230,10 @@ def test_dotted() -> None:
     assert dotted(()) == ""
     assert dotted(("a", 0, "b", "c", 2)) == "a[0].b.c[2]"
     assert dotted((0, "a")) == "[0].a"
+
+
+def test_only_so_many_problems_are_told(tmp_path: Path) -> None:
+    told = lines(tmp_path, "name: a\n" + "".join(f"k{number}: 1\n" for number in range(2000)))
+    assert len(told) == 101
+    assert told[0].startswith("2:1: k0: unknown key")
+    assert told[-1] == " and more problems"

@@ -113,6 +113,10 @@ def test_the_good_one_is_good() -> None:
             ["scale_out.nics_per_island: 4,000,000,000 NICs are too many, allowed: 65,536"],
         ),
         (
+            {"scale_out.gpu_to_nic": [0, 0, 0, 0, 0, 0, 0, 1e6]},
+            ["scale_out.gpu_to_nic: 4,000,004 NICs are too many, allowed: 65,536"],
+        ),
+        (
             {"scale_out.nic_bandwidth": "500 GB/s"},
             [
                 "scale_out.nic_bandwidth: one NIC of 500 GB/s is faster than the scale-up port of a GPU, 450 GB/s: "

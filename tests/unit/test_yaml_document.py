@@ -215,3 +215,16 @@ def test_the_python_parser_gives_the_same(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("simulator.config.document._Loader", yaml.SafeLoader)
     slow = parsed(text)
     assert (fast.data, fast.places, fast.texts) == (slow.data, slow.places, slow.texts)
+
+
+def test_a_report_has_an_end() -> None:
+    lines = refused("a: 1\n" * 5000)
+    assert len(lines) == 101
+    assert lines[0] == "f.yaml:2:1: a: the same key twice, first in line 1"
+    assert lines[-1] == "f.yaml: and more problems"
+
+
+def test_control_characters_cannot_reach_the_terminal() -> None:
+    assert refused('"a\\e[31m\\n": 1\n"a\\e[31m\\n": 2\n') == [
+        "f.yaml:2:1: a\\x1b[31m\\n: the same key twice, first in line 1"
+    ]

@@ -27,7 +27,10 @@ def topologies(draw: st.DrawFn, *, perturbed: bool = False, most_ranks_of_island
         )
     )
     tier = st.fixed_dictionaries(
-        {"latency": st.sampled_from(["0 s", "3 us", "40 us"]), "message_gap": st.sampled_from(["0 s", "2 us"])},
+        {
+            "latency": st.sampled_from(["0 s", "3 us", "40 us"]),
+            "message_gap": st.sampled_from(["0 s", "2 us"]),
+        },
         optional={"pair_cap": st.sampled_from(["0.3 GB/s", "1.1 GB/s"])},
     )
     spec: dict[str, Any] = {
@@ -40,7 +43,12 @@ def topologies(draw: st.DrawFn, *, perturbed: bool = False, most_ranks_of_island
         spec["scale_out"]["nics_per_island"] = draw(st.sampled_from([sizes, [1] * len(sizes)]))
     if perturbed:
         spec["perturb"] = [
-            {"target": f"nic/0/{direction}", "from": f"{start} us", "until": f"{start + lasts} us", "factor": factor}
+            {
+                "target": f"nic/0/{direction}",
+                "from": f"{start} us",
+                "until": f"{start + lasts} us",
+                "factor": factor,
+            }
             for direction in ("egress", "ingress")
             for start, lasts, factor in [
                 draw(st.tuples(st.integers(0, 500), st.integers(1, 2000), st.sampled_from([0, 0.25, 0.5])))
@@ -57,7 +65,9 @@ def traffic(draw: st.DrawFn, topology: Topology, *, most_bytes: int = 1_000_000)
     kind = draw(st.sampled_from(["even", "skewed", "sparse"]))
     matrix = np.full((world_size, world_size), 1 + most_bytes // 10, np.int64)
     if kind != "even":
-        matrix = np.minimum(1 + most_bytes / 10 * rng.lognormal(0, 1.5, matrix.shape), most_bytes).astype(np.int64)
+        matrix = np.minimum(1 + most_bytes / 10 * rng.lognormal(0, 1.5, matrix.shape), most_bytes).astype(
+            np.int64
+        )
     if kind == "sparse":
         matrix[rng.random(matrix.shape) < 0.7] = 0
     matrix[draw(st.lists(st.integers(0, world_size - 1), max_size=2))] = 0

@@ -55,7 +55,9 @@ def test_what_has_finished_by_any_time_fits_the_capacities(data: st.DataObject) 
     topology = data.draw(topologies())
     flows = data.draw(traffic(topology))
     start_s = data.draw(starts(len(flows)))
-    result = simulate_flows(topology, flows, tolerance=data.draw(st.sampled_from([0.01, 0.2])), start_s=start_s)
+    result = simulate_flows(
+        topology, flows, tolerance=data.draw(st.sampled_from([0.01, 0.2])), start_s=start_s
+    )
     through_s = without_latency(topology, flows, result.finish_s)
     crosses = crossing(topology, flows)
 

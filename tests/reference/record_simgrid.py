@@ -92,7 +92,7 @@ def run(case: Case) -> list[tuple]:
 
     Actor.create("sender", hosts[0], send_all)
     engine.run()
-    return [(case.name, *flow, comm.finish_time) for flow, comm in zip(flows, sent)]
+    return [(case.name, *flow, comm.finish_time) for flow, comm in zip(flows, sent, strict=True)]
 
 
 def main() -> None:

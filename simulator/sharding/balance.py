@@ -17,10 +17,13 @@ from simulator.units import format_bytes
 
 @dataclass(frozen=True, eq=False)
 class Item:
-    """A table or a part of one. Load and memory are per rank, one figure or one for each place."""
+    """A table or a part of one. Load and memory are per rank, one figure or one for each place.
+
+    Loads are whatever is to be balanced: expected bytes, or seconds.
+    """
 
     name: str
-    load_bytes: float | FloatArray  # expected traffic
+    load: float | FloatArray
     memory_bytes: int | IntArray
 
 
@@ -31,22 +34,22 @@ class Shelf:
         """`neighbourhood[place]` numbers the place's neighbours alike, from 0."""
         self.neighbourhood = np.array(neighbourhood, dtype=np.int64)
         self.capacity_bytes = capacity_bytes
-        self.load_bytes: FloatArray = np.zeros(len(neighbourhood))
+        self.load: FloatArray = np.zeros(len(neighbourhood))
         self.memory_bytes: IntArray = np.zeros(len(neighbourhood), dtype=np.int64)
 
     def put(self, item: Item, *, not_on: Sequence[int] = ()) -> int:
         """The place that takes the item. Raises UserError when it fits nowhere."""
-        load_bytes = self.load_bytes + item.load_bytes
+        load = self.load + item.load
         memory_bytes = self.memory_bytes + item.memory_bytes
         fits = memory_bytes <= self.capacity_bytes
         fits[list(not_on)] = False
         if not fits.any():
             raise UserError(self._does_not_fit(item))
-        near_bytes = np.bincount(self.neighbourhood, self.load_bytes)[self.neighbourhood]
+        near_bytes = np.bincount(self.neighbourhood, self.load)[self.neighbourhood]
         candidates = np.flatnonzero(fits)
-        order = np.lexsort((memory_bytes[candidates], near_bytes[candidates], load_bytes[candidates]))
+        order = np.lexsort((memory_bytes[candidates], near_bytes[candidates], load[candidates]))
         place = int(candidates[order[0]])
-        self.load_bytes[place] = load_bytes[place]
+        self.load[place] = load[place]
         self.memory_bytes[place] = memory_bytes[place]
         return place
 
@@ -64,7 +67,7 @@ class Shelf:
 
 def busiest_first(items: Sequence[Item]) -> list[int]:
     """The order in which to put items; ties go by memory, then by the order given."""
-    heaviest = [(float(np.max(item.load_bytes)), int(np.max(item.memory_bytes))) for item in items]
+    heaviest = [(float(np.max(item.load)), int(np.max(item.memory_bytes))) for item in items]
     return sorted(range(len(items)), key=lambda i: (-heaviest[i][0], -heaviest[i][1], i))
 
 

@@ -22,14 +22,15 @@ STATE_ELEMENT_BYTES = 4
 
 @dataclass(frozen=True, eq=False)
 class MemoryUse:
-    """Bytes a rank keeps; arrays are [world_size] int64."""
+    """Bytes a rank keeps in its own memory, and in its host's; arrays are [world_size] int64."""
 
     weights_bytes_by_tier: dict[Tier, IntArray]
     optimizer_bytes: IntArray
+    host_bytes: IntArray  # weights and optimizer state of rows that are kept in host memory
 
     @property
     def total_bytes(self) -> IntArray:
-        """Weights of all tiers and optimizer state."""
+        """Weights of all tiers and optimizer state, without what is in host memory."""
         return sum(self.weights_bytes_by_tier.values(), start=self.optimizer_bytes)
 
     @property
@@ -42,12 +43,18 @@ def memory_bytes(plan: ShardingPlan, statistics: Statistics, topology: Topology)
     """What each rank keeps under the plan."""
     weights = {tier: np.zeros(topology.world_size, dtype=np.int64) for tier in Tier}
     optimizer = np.zeros(topology.world_size, dtype=np.int64)
+    host = np.zeros(topology.world_size, dtype=np.int64)
     for table, table_plan in zip(statistics.tables, plan.tables, strict=True):
         for segment in table_plan.segments:
             rows, columns = held(segment, table)
-            weights[segment.layout.tier] += rows * columns * table.element_bytes
-            optimizer += rows * state_bytes(columns, plan.execution.optimizer)
-    return MemoryUse(weights, optimizer)
+            weights_bytes = rows * columns * table.element_bytes
+            optimizer_bytes = rows * state_bytes(columns, plan.execution.optimizer)
+            if segment.memory == "host":
+                host += weights_bytes + optimizer_bytes
+                continue
+            weights[segment.layout.tier] += weights_bytes
+            optimizer += optimizer_bytes
+    return MemoryUse(weights, optimizer, host)
 
 
 def held(segment: Segment, table: TableStatistics) -> tuple[IntArray, IntArray]:

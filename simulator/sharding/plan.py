@@ -48,6 +48,7 @@ class Segment:
     start: int
     stop: int
     layout: Layout
+    memory: Literal["hbm", "host"] = "hbm"  # host: in the memory of the owner's host, read over PCIe
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,6 +45,7 @@ class SegmentSpec(StrictModel):
         "rows", description="what each owner holds a block of; default rows"
     )
     group_size: PositiveCount | None = Field(None, description="ranks that share one copy, for tier group")
+    memory: Literal["hbm", "host"] = Field("hbm", description="whose memory the rows are in; default hbm")
 
     @model_validator(mode="after")
     def _keys_of_tier(self) -> "SegmentSpec":
@@ -144,6 +145,8 @@ def _segment_data(segment: Segment, world_size: int) -> dict[str, Any]:
         data["owners"] = list(layout.copies[0])
     if layout.split == "columns":
         data["split"] = layout.split
+    if segment.memory != "hbm":
+        data["memory"] = segment.memory
     return data
 
 
@@ -157,7 +160,7 @@ def _table_plan(spec: TableSpec, topology: Topology, path: Path) -> TablePlan:
     return TablePlan(
         spec.table,
         tuple(
-            Segment(start, segment.to, _layout(segment, topology))
+            Segment(start, segment.to, _layout(segment, topology), segment.memory)
             for start, segment in zip(starts, spec.segments, strict=False)
         ),
     )

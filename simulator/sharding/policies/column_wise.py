@@ -57,6 +57,6 @@ def shard_columns(dim: int, world_size: int, options: ColumnWiseOptions) -> list
 def _item(table: TableStatistics, columns: int, execution: Execution) -> Item:
     return Item(
         table.name,
-        load_bytes=table.lookups_per_rank * columns * table.element_bytes,
+        load=table.lookups_per_rank * columns * table.element_bytes,
         memory_bytes=table.rows * row_memory_bytes(table, execution.optimizer, columns=columns),
     )

@@ -24,7 +24,7 @@ def table_row_wise(
     items = [
         Item(
             table.name,
-            load_bytes=table.lookups_per_rank * table.row_bytes / sizes,
+            load=table.lookups_per_rank * table.row_bytes / sizes,
             memory_bytes=-(-table.rows // sizes) * row_memory_bytes(table, execution.optimizer),
         )
         for table in statistics.tables

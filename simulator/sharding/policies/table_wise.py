@@ -17,7 +17,7 @@ def table_wise(
     items = [
         Item(
             table.name,
-            load_bytes=table.lookups_per_rank * table.row_bytes,
+            load=table.lookups_per_rank * table.row_bytes,
             memory_bytes=table.rows * row_memory_bytes(table, execution.optimizer),
         )
         for table in statistics.tables

@@ -17,6 +17,7 @@ from simulator.config.errors import FINDINGS, MOST_PROBLEMS, Finding, Path, Prob
 from simulator.config.model import alternatives
 from simulator.units import UnitError
 
+_ALLOWED = ", allowed: "
 _LONGEST_SHOWN = 60
 _MOST_EXPLAINED = 10 * MOST_PROBLEMS
 _KINDS = {
@@ -53,8 +54,16 @@ def explain(error: ValidationError, data: Any, model: Any, document: Document | 
             continue
         of_key = any(details["type"] == "extra_forbidden" for details, _ in said)
         place = document.place(path, of_key=of_key) if document is not None else None
-        problems.append(Problem(path, " or ".join(dict.fromkeys(text for _, text in said)), place))
+        problems.append(Problem(path, _either([text for _, text in said]), place))
     return problems
+
+
+def _either(texts: Sequence[str]) -> str:
+    """What members of a union said of one value: 'found x, allowed: this or that' where all found the same."""
+    found, marks, allowed = zip(*(text.partition(_ALLOWED) for text in dict.fromkeys(texts)), strict=True)
+    if len(set(found)) == 1 and all(marks):
+        return f"{found[0]}{_ALLOWED}{' or '.join(allowed)}"
+    return " or ".join(dict.fromkeys(texts))
 
 
 def _is_about_parts(path: Path, said: Sequence[tuple[ErrorDetails, str]], found: Mapping[Path, Any]) -> bool:

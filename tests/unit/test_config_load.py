@@ -36,6 +36,7 @@ class Model(StrictModel):
     limits: dict[str, int] = Field(default_factory=dict)
     until: float | None = Field(None, alias="from", gt=0)
     flag: bool = False
+    steps: Annotated[int, Field(ge=1)] | Literal["auto"] = 8
     short: list[int] = Field(default_factory=list, max_length=2)
 
     @model_validator(mode="after")
@@ -88,17 +89,19 @@ def test_a_good_file(tmp_path: Path) -> None:
             "nmae: a\n",
             [
                 "1:1: name: is missing",
-                "1:1: nmae: unknown key, allowed: name, link, tables, policy, limits, from, flag, short, "
+                "1:1: nmae: unknown key, allowed: name, link, tables, policy, limits, from, flag, steps, short, "
                 "did you mean 'name'?",
             ],
         ),
         (
             "name: a\nqqq: {b: 1}\n",
-            ["2:1: qqq: unknown key, allowed: name, link, tables, policy, limits, from, flag, short"],
+            ["2:1: qqq: unknown key, allowed: name, link, tables, policy, limits, from, flag, steps, short"],
         ),
         (
             "name: a\nuntil: 3\n",
-            ["2:1: until: unknown key, allowed: name, link, tables, policy, limits, from, flag, short"],
+            [
+                "2:1: until: unknown key, allowed: name, link, tables, policy, limits, from, flag, steps, short"
+            ],
         ),
         ("name: a\nfrom: 0\n", ["2:7: from: found 0, allowed: more than 0"]),
         ("name: a\nfrom: .nan\n", ["2:7: from: found .nan, allowed: a finite number"]),
@@ -159,10 +162,12 @@ def test_a_good_file(tmp_path: Path) -> None:
         (
             "name: a\npolicy: [x]\n",
             [
-                "2:9: policy: found a list of 1, allowed: text or found a list of 1, allowed: a mapping with the keys "
-                "name, rows, share, popularity, dtype"
+                "2:9: policy: found a list of 1, allowed: text or a mapping with the keys name, rows, share, "
+                "popularity, dtype"
             ],
         ),
+        ("name: a\nsteps: 1.5\n", ["2:8: steps: found 1.5, allowed: a whole number or 'auto'"]),
+        ("name: a\nsteps: -1\n", ["2:8: steps: found -1, allowed: at least 1 or 'auto'"]),
         ("name: a\nlimits: {b: x}\n", ["2:13: limits.b: found 'x', allowed: a whole number"]),
         ("name: a\nlimits: [1]\n", ["2:9: limits: found a list of 1, allowed: a mapping of keys"]),
         (
@@ -200,6 +205,7 @@ def test_schema_of_a_file() -> None:
         "limits",
         "from",
         "flag",
+        "steps",
         "short",
     }
     assert schema["additionalProperties"] is False

@@ -95,6 +95,13 @@ def test_bytes_of_all_ranks_share_the_uplink() -> None:
     assert topology(ratio="1:1").inter_island_bytes_per_s.tolist() == [10e9] * 8
 
 
+def test_unequal_islands_share_an_uplink_by_what_leaves_it() -> None:
+    made = topology(islands=[3, 1, 4], per_leaf=2, ratio="4:1")
+    # Of 8 ranks, 4 are below the other leaf: 4/5 of what ranks 0 to 2 send leaves the leaf, 4/7 of what rank 3 sends.
+    assert made.inter_island_bytes_per_s[:4].tolist() == pytest.approx([10e9 / (3 * 4 / 5 + 4 / 7)] * 4)
+    assert made.inter_island_bytes_per_s[4:].tolist() == pytest.approx([10e9 / 4] * 4)
+
+
 def test_one_leaf_for_all_limits_nothing() -> None:
     made = topology(per_leaf=4, ratio="100:1")
     assert made.inter_island_bytes_per_s.tolist() == [10e9] * 8

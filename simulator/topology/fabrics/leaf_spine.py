@@ -46,10 +46,11 @@ class LeafSpine:
         return np.zeros(len(sources))
 
     def share_bytes_per_s(self, link_bytes_per_s: FloatArray) -> FloatArray:
+        """Uplink over the sum, of all ranks below the leaf, of the share of their bytes that leaves it."""
         below = np.bincount(self.leaf_of)[self.leaf_of]
         beside = np.bincount(self.island_of)[self.island_of]
         world_size = len(self.leaf_of)
-        uplink = np.minimum(link_bytes_per_s[0::2], link_bytes_per_s[1::2])[self.leaf_of]
-        crossing = (world_size - below) / np.maximum(world_size - beside, 1)
+        leaving = (world_size - below) / np.maximum(world_size - beside, 1)
+        uplink = np.minimum(link_bytes_per_s[0::2], link_bytes_per_s[1::2])
         with np.errstate(divide="ignore"):
-            return np.where(crossing > 0, uplink / (below * crossing), np.inf)
+            return (uplink / np.bincount(self.leaf_of, weights=leaving))[self.leaf_of]

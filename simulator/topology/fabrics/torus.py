@@ -78,8 +78,9 @@ class Torus:
         return np.multiply(filled - 1, self.hop_latency_s, dtype=np.float64)
 
     def share_bytes_per_s(self, link_bytes_per_s: FloatArray) -> FloatArray:
-        """Mean hops along an axis of n are n/4 (n even) or (n - n/n^2)/4 (odd) over all pairs, own island included.
-        A rank's rate times the ranks of an island times those hops, over two links, is a link's load."""
+        """Mean hops along an axis of n are n/4 (n even) or (n^2 - 1)/(4n) (odd) over all pairs, own island included.
+        A rank's rate times the ranks of an island times those hops, over two links, is a link's load. Islands of
+        unequal size count with their mean."""
         ranks, islands = len(self.local_index), len(self.island_sizes)
         share = np.inf
         for number, axis in enumerate(self.axes):

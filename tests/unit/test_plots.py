@@ -353,6 +353,13 @@ class TestLinks:
         (patch,) = drawn(links.PLOT, usual).axes[1].patches
         np.testing.assert_array_equal(patch.get_data().values, profile)
 
+    def test_many_links_share_steps_that_the_busiest_sets(self, folders: dict[str, Results]) -> None:
+        results = folders["1,024 ranks"]
+        profile = links.sorted_utilisation(results, "row_wise", "nic")
+        data = drawn(links.PLOT, results).axes[1].patches[0].get_data()
+        np.testing.assert_array_equal(data.values, profile[::8])
+        np.testing.assert_allclose(data.edges, np.arange(257) / 256)
+
     def test_a_panel_for_each_policy_and_kind(self, usual: Results) -> None:
         figure = drawn(links.PLOT, usual)
         assert len(figure.axes) == 3 * 2

@@ -21,6 +21,8 @@ KINDS = {
     "fabric": ("fabric links", PURPLE),
 }
 
+MOST_STEPS = 256  # of a profile; of more links, each step is the busiest of its neighbours
+
 
 def sorted_utilisation(results: Results, policy: str, kind: str) -> FloatArray:
     """[links] share of the communication time that each link is busy at its full rate, the busiest first."""
@@ -31,8 +33,10 @@ def sorted_utilisation(results: Results, policy: str, kind: str) -> FloatArray:
 
 def draw_links(ax: "Axes", utilisation: FloatArray, colour: str) -> None:
     """One filled profile over 0 to 100 % of the links; the busiest and the mean in figures."""
-    edges = np.linspace(0, 1, len(utilisation) + 1)
-    ax.stairs(utilisation, edges, fill=True, color=colour, alpha=0.85, linewidth=0)
+    places = np.linspace(0, len(utilisation), min(len(utilisation), MOST_STEPS) + 1).astype(np.int64)
+    ax.stairs(
+        utilisation[places[:-1]], places / len(utilisation), fill=True, color=colour, alpha=0.85, linewidth=0
+    )
     ax.set(xlim=(0, 1), ylim=(0, 1.02), xticks=[], yticks=[])
     ax.axhline(1, color=PALE, linewidth=0.8, zorder=0)
     text = f"max {share_text(utilisation.max())}, mean {share_text(utilisation.mean())}"

@@ -1,6 +1,7 @@
 """From a checked specification to a workload: reads the traces and histograms that it names."""
 
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -30,11 +31,19 @@ from simulator.workload.traces.trace import Trace, read_trace, replayed_in_plann
 from simulator.workload.workload import Dense, RankSkew, Workload
 
 
-def build_workload(spec: WorkloadSpec, folder: Path) -> Workload:
-    """The workload; paths in it are relative to `folder`. Raises UserError for a file it cannot read."""
+def build_workload(spec: WorkloadSpec, folder: Path, *, like: Workload | None = None) -> Workload:
+    """The workload; paths in it are relative to `folder`. Raises UserError for a file it cannot read.
+
+    Tables that `like` has from an equal specification are taken from it, so that an edit reads no file again.
+    """
+    known = {} if like is None else _tables_by_spec(like)
     tables: list[Table] = []
     for table in spec.tables:
-        first = _build_table(table, table.drift or spec.drift, folder)
+        drift = table.drift or spec.drift
+        if (alike := known.get(table.name)) is not None and alike[:2] == (table, drift):
+            tables.extend(alike[2])
+            continue
+        first = _build_table(table, drift, folder)
         tables.extend(replace(first, name=name) for name in table.names)
     dense, skew = spec.dense, spec.rank_skew
     return Workload(
@@ -48,6 +57,17 @@ def build_workload(spec: WorkloadSpec, folder: Path) -> Workload:
         spec=spec,
         folder=folder,
     )
+
+
+def _tables_by_spec(workload: Workload) -> dict[str, tuple[TableSpec, DriftSpec | None, tuple[Table, ...]]]:
+    """By its name in the file: a table's specification, its drift, and the tables it became."""
+    if workload.spec is None:
+        return {}
+    known, built = {}, iter(workload.tables)
+    for table in workload.spec.tables:
+        drift = table.drift or workload.spec.drift
+        known[table.name] = (table, drift, tuple(islice(built, table.count)))
+    return known
 
 
 def _build_table(spec: TableSpec, drift: DriftSpec | None, folder: Path) -> Table:

@@ -134,6 +134,17 @@ class Workload:
             "tables": [table.configuration() for table in self.tables],
         }
 
+    def with_(self, **changes: Any) -> "Workload":
+        """A changed copy, for what-if studies: `with_(batch_per_rank=1024)`. Keys are those of the workload file, with
+        their path: `with_(**{"tables.items.popularity.s": 0.9})` or `with_(tables__items__popularity__s=0.9)`;
+        `tables.*` are all tables. Raises ConfigError (a UserError) for what a file would be refused for."""
+        from simulator.workload.build import build_workload
+        from simulator.workload.edit import edited_spec
+
+        if self.spec is None or self.folder is None:
+            raise UserError(f"workload {self.name}: built in code, it has no keys to change")
+        return build_workload(edited_spec(self.spec, changes), self.folder, like=self)
+
     def with_drift(self, share: float, *, to: Literal["touched", "all"] = "touched") -> "Workload":
         """The same workload after `share` of every table's lookups have moved to other rows."""
         return replace(self, tables=tuple(table.with_drift(share, to=to) for table in self.tables))

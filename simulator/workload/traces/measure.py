@@ -85,9 +85,11 @@ def _in_batches(parts: Iterator[Sequences], measured: Measured) -> Iterator[Sequ
 
 
 def distinct_by_owner(items: UIntArray, owner: IntArray, owners: int) -> IntArray:
-    """[owners] different items of each; `owner` ascends."""
-    order = np.lexsort((items, owner))
-    items, owner = items[order], owner[order]
-    first = np.ones(len(items), np.bool_)
-    first[1:] = (items[1:] != items[:-1]) | (owner[1:] != owner[:-1])
-    return np.bincount(owner[first], minlength=owners)
+    """[owners] different items of each."""
+    import pandas as pd  # its hash table numbers ids several times faster than sorting them does
+
+    numbers, known = pd.factorize(items)
+    pairs = np.sort(owner * len(known) + numbers)
+    first = np.ones(len(pairs), np.bool_)
+    first[1:] = pairs[1:] != pairs[:-1]
+    return np.bincount(pairs[first] // max(1, len(known)), minlength=owners)

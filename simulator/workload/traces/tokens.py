@@ -77,7 +77,9 @@ def _tokenise(text: bytes, offset: int, first_line: int, source: TraceSource) ->
     minus = data == ord("-")
     part_of_token = (data - ord("0") < 10) | minus
     _refuse_other_bytes(data, part_of_token, line_ends, first_line, source)
-    changes = np.flatnonzero(np.diff(part_of_token.view(np.int8), prepend=0))
+    changes = np.flatnonzero(part_of_token[1:] != part_of_token[:-1]) + 1
+    if part_of_token[0]:
+        changes = np.concatenate([[0], changes])
     starts, ends = changes[0::2], changes[1::2]
     negative = minus[starts]
     line = np.searchsorted(line_ends, starts)

@@ -5,12 +5,13 @@ Made from an experiment file or from arguments; the rest of the package never lo
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from simulator.errors import UserError
+from simulator.experiment.inputs import file_digest, workload_inputs
 from simulator.experiment.spec import Engine, Precision, load_experiment_spec
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
@@ -38,6 +39,7 @@ class Experiment:
     tolerance: float | None  # None or 0: exact
     execution: Execution
     precision: Precision
+    files: Mapping[str, str]  # digests of the files it was read from, by name; empty when built in code
 
     def configuration(self) -> dict[str, Any]:
         """The effective configuration, defaults filled in, as plain data. Equal data gives equal results."""
@@ -60,17 +62,18 @@ class Experiment:
 
     def digest(self) -> str:
         """A content hash of all that changes the answer."""
-        content = {"model": MODEL_VERSION, **self.configuration()}
+        content = {"model": MODEL_VERSION, **self.configuration(), "inputs": workload_inputs(self.workload)}
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def load_experiment(path: Path) -> Experiment:
     """Read an experiment file and the files it names. Raises UserError."""
     spec = load_experiment_spec(path)
+    topology, workload = path.parent / spec.topology, path.parent / spec.workload
     return make_experiment(
         name=spec.name,
-        topology=load_topology(path.parent / spec.topology),
-        workload=load_workload(path.parent / spec.workload),
+        topology=load_topology(topology),
+        workload=load_workload(workload),
         policies=spec.policies,
         baseline=spec.baseline,
         iterations=spec.iterations,
@@ -79,6 +82,7 @@ def load_experiment(path: Path) -> Experiment:
         tolerance=spec.tolerance,
         execution=spec.execution,
         precision=spec.precision,
+        files={file.name: file_digest(file) for file in (path, topology, workload)},
     )
 
 
@@ -95,6 +99,7 @@ def make_experiment(
     tolerance: float | None = 0.01,
     execution: Execution | None = None,
     precision: Precision | None = None,
+    files: Mapping[str, str] | None = None,
 ) -> Experiment:
     """An experiment from values. Raises UserError for labels used twice or a baseline that is none of them."""
     labels = [entry.label for entry in policies]
@@ -113,6 +118,7 @@ def make_experiment(
         tolerance=tolerance,
         execution=execution or Execution(),
         precision=precision or Precision(),
+        files=files or {},
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from simulator.arrays import IntArray
 from simulator.errors import UserError
 from simulator.experiment.checkpoint import replace_file
+from simulator.experiment.inputs import workload_inputs
 from simulator.experiment.provenance import assumptions, provenance, versions
 from simulator.experiment.simulate import Comparison, Iteration, PolicySetup
 from simulator.metrics.records import METRIC_NAMES
@@ -189,6 +190,7 @@ def manifest(comparison: Comparison) -> dict[str, Any]:
         "name": experiment.name,
         "provenance": provenance(experiment),
         "versions": versions(),
+        "inputs": {**experiment.files, **workload_inputs(experiment.workload)},
         "assumptions": assumptions(experiment),
         "notes": {setup.label: list(setup.plan.notes) for setup in comparison.setups},
         "island_sizes": list(experiment.topology.island_sizes),

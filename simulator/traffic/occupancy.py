@@ -25,6 +25,7 @@ import numpy as np
 from simulator.arrays import FloatArray, IntArray
 
 ROUNDING_VARIANCE = 1 / 6  # what rounding up or down without bias adds to a wide distribution
+NARROW_VARIANCE = 1 / 4  # below it two whole numbers next to the mean are all that comes
 
 
 def _numbers() -> IntArray:
@@ -98,7 +99,9 @@ class Occupancy:
     def draw(self, rng: np.random.Generator, lookups: IntArray) -> IntArray:
         """Distinct rows hit by `lookups` [ranks, owners]: int64 of the same shape."""
         mean, variance = self.moments(lookups)
-        spread = np.sqrt(np.maximum(variance - ROUNDING_VARIANCE, 0.0))
+        over = mean - np.floor(mean)
+        rounding = np.where(variance < NARROW_VARIANCE, over * (1.0 - over), ROUNDING_VARIANCE)
+        spread = np.sqrt(np.maximum(variance - rounding, 0.0))
         value = mean + spread * rng.standard_normal(mean.shape) + rng.random(mean.shape)
         most = np.minimum(lookups, self._rows)
         drawn: IntArray = np.clip(np.floor(value).astype(np.int64), np.minimum(most, 1), most)
@@ -114,8 +117,9 @@ class Occupancy:
 
     def _between(self, interval: IntArray, part: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance at a part of an interval of `NUMBERS`, each [ranks, owners]."""
-        needed, row = np.unique(interval, return_inverse=True)
-        at = (row.reshape(interval.shape) * self.owners + np.arange(self.owners)).ravel()
+        used = np.bincount(interval.ravel(), minlength=1) > 0
+        needed, row_of = np.flatnonzero(used), np.cumsum(used) - 1
+        at = (row_of[interval] * self.owners + np.arange(self.owners)).ravel()
         ends = [
             (self._at(low), self._at(low + 1), int(NUMBERS[low + 1] - NUMBERS[low]))
             for low in needed.tolist()

@@ -116,6 +116,14 @@ def test_draws_have_the_mean_and_spread_of_lookups_drawn_alone(s: float, lookups
         assert drawn.std() == pytest.approx(alone.std(), rel=0.08)
 
 
+@pytest.mark.parametrize("chances", [[0.9, 0.1], [0.97, 0.01, 0.01, 0.01], [0.5, 0.5]])
+@pytest.mark.parametrize("lookups", [2, 3])
+def test_a_mean_between_two_numbers_is_kept_by_rounding_both_ways(chances: list[float], lookups: int) -> None:
+    """A few hundredths of a row above 1 must not always be 1."""
+    drawn = of_rows(chances).draw(generator(5, "test"), np.full((40_000, 1), lookups))
+    assert drawn.mean() == pytest.approx(enumerated(chances, lookups)[0], abs=0.012)
+
+
 def test_draws_lie_between_one_and_the_lookups() -> None:
     lookups = generator(1, "test").integers(0, 40, (2_000, 8))
     drawn = of_table(ZipfMandelbrot(300, 1.0), owners=8).draw(generator(2, "test"), lookups)

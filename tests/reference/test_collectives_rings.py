@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.collectives.ring import Pattern, Rings, side_by_side
@@ -48,6 +48,7 @@ def drawn_ring(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 
 
 @pytest.mark.parametrize("pattern", ["reduce_scatter", "all_gather", "all_reduce"])
+@settings(deadline=None, max_examples=100)
 @given(ring=drawn_ring())
 def test_edges_carry_what_a_literal_run_passes(pattern: Pattern, ring: tuple[list[int], list[int]]) -> None:
     order, chunks = ring

@@ -1,1 +1,1 @@
-"""Benchmarks: each module prints tables, and writes those that the docs show to docs/data/."""
+"""How long the network takes, and how near its approximations are: `python -m benchmarks`."""

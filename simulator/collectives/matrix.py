@@ -19,8 +19,11 @@ def even_matrix(topology: Topology, bytes_per_rank: int) -> IntArray:
 
     This is the size column of nccl-tests. Where it doesn't divide, pairs differ by 1 byte, every row and column
     sums to `bytes_per_rank`, and with islands of equal size what a rank sends to other islands is the whole
-    number next to the exact share.
+    number next to the exact share. UserError when all bytes together are more than 64-bit integers hold.
     """
+    if 4 * bytes_per_rank * topology.world_size > _LARGEST:
+        most = _LARGEST // (4 * topology.world_size)
+        raise UserError(f"all-to-all: {bytes_per_rank} bytes a rank, at most {most} are allowed")
     size = topology.island_sizes[0] if len(set(topology.island_sizes)) == 1 else topology.world_size
     islands = topology.world_size // size
     by_offset = spread(spread(bytes_per_rank, islands), size)
@@ -46,6 +49,9 @@ def read_matrix(path: Path, world_size: int) -> IntArray:
     ]
     if len(rows) != world_size:
         raise UserError(f"{path}: {len(rows)} rows, the topology has {world_size} ranks, one row for each")
+    total_bytes = sum(map(sum, rows))
+    if total_bytes > _LARGEST:
+        raise UserError(f"{path}: {total_bytes} bytes in all, at most {_LARGEST} are allowed")
     return np.array(rows, dtype=np.int64)
 
 
@@ -60,7 +66,4 @@ def _row(line: str, where: str, world_size: int) -> list[int]:
         raise UserError(
             f"{where}: {len(tokens)} entries, the topology has {world_size} ranks, one entry for each"
         )
-    row = [int(token) for token in tokens]
-    if max(row) > _LARGEST:
-        raise UserError(f"{where}: {max(row)} bytes, at most {_LARGEST} are allowed")
-    return row
+    return [int(token) for token in tokens]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.arrays import IntArray
@@ -42,6 +42,7 @@ def move(stage: Stage, held: IntArray) -> IntArray:
 
 
 @pytest.mark.parametrize("algorithm", ["direct", "hierarchical", "rail"])
+@settings(deadline=None, max_examples=100)
 @given(drawn=traffic())
 def test_bytes_are_conserved(algorithm: AllToAllAlgorithm, drawn: tuple[Topology, IntArray]) -> None:
     topology, matrix = drawn
@@ -52,6 +53,7 @@ def test_bytes_are_conserved(algorithm: AllToAllAlgorithm, drawn: tuple[Topology
 
 
 @pytest.mark.parametrize("algorithm", ["direct", "hierarchical", "rail"])
+@settings(deadline=None, max_examples=100)
 @given(drawn=traffic())
 def test_a_byte_crosses_islands_exactly_once(
     algorithm: AllToAllAlgorithm, drawn: tuple[Topology, IntArray]
@@ -70,6 +72,7 @@ def test_a_byte_crosses_islands_exactly_once(
 
 
 @pytest.mark.parametrize("algorithm", ["direct", "hierarchical", "rail"])
+@settings(deadline=None, max_examples=100)
 @given(drawn=traffic())
 def test_flows_are_distinct_pairs_of_different_ranks_with_bytes(
     algorithm: AllToAllAlgorithm, drawn: tuple[Topology, IntArray]

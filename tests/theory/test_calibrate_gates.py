@@ -4,6 +4,7 @@ import csv
 import importlib
 import math
 import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -189,3 +190,18 @@ def test_rings_are_as_far_off_as_the_page_says() -> None:
         for ranks in (2, 4, 8)
     ]
     assert (round(min(errors), 2), round(max(errors), 2)) == (0.07, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("device", "cap_bytes_per_s", "error"), [(DEVICES[0], 160e9, 0.12), (DEVICES[1], 275e9, 0.09)]
+)
+def test_caps_with_the_start_up_left_in_are_as_far_off_as_the_page_says(
+    device: str, cap_bytes_per_s: float, error: float
+) -> None:
+    terms = calibration(ONE_NODE, device).terms
+    assert terms.scale_up is not None
+    lower = replace(terms, scale_up=replace(terms.scale_up, pair_cap_bytes_per_s=cap_bytes_per_s))
+    topology = lower.topology(nodes=1, ranks=2)
+    measured = [m for m in read_log(ONE_NODE) if (m.device, m.ranks) == (device, 2)]
+    errors = [predict_s(topology, m) / m.time_s - 1 for m in measured]
+    assert np.abs(errors).mean() == pytest.approx(error, abs=0.005)

@@ -7,9 +7,13 @@ from typing import Literal
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from simulator.collectives.all_to_all import AllToAllAlgorithm
 from simulator.collectives.all_to_all_run import run_all_to_all
 from simulator.collectives.matrix import even_matrix
+from simulator.errors import UserError
 from simulator.network.errors import StalledError
 from simulator.topology.build import build_topology, uniform_topology
 from simulator.topology.spec import LinkSpec, ScaleOutSpec, ScaleUpSpec, TopologySpec
@@ -125,7 +129,7 @@ def test_one_rank_has_nobody_to_talk_to() -> None:
 
 
 def test_stages_add_up() -> None:
-    """Rail on 2 x 2 ranks, pairs of 9 MB: 2 pairs over NVLink, its mate's own and one handed over, then 2 on the NIC."""
+    """Rail on 2 x 2 ranks, pairs of 9 MB: 2 over NVLink, its mate's own and one handed over; 2 on the NIC."""
     topology = cluster(2, 2, latency_s=1e-6)
     matrix = np.full((4, 4), 9 * MB)
     result = run_all_to_all(topology, matrix, algorithm="rail", tolerance=None)
@@ -178,3 +182,26 @@ def test_json_is_plain_and_flows_go_to_a_csv(tmp_path: Path) -> None:
     path = tmp_path / "flows.csv"
     result.write_flows(path)
     assert path.read_text() == "source,destination,bytes,finish_s\n0,1,450000000,0.001\n2,0,900000000,0.002\n"
+
+
+def test_a_csv_that_can_not_be_written_is_a_users_error(tmp_path: Path) -> None:
+    result = run_all_to_all(cluster(1, 2), np.full((2, 2), MB))
+    with pytest.raises(UserError, match=r"absent/flows\.csv: not writable: No such file or directory"):
+        result.write_flows(tmp_path / "absent" / "flows.csv")
+
+
+@pytest.mark.parametrize("algorithm", ["direct", "rail", "hierarchical"])
+@settings(deadline=None, max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1), islands=st.integers(1, 4), size=st.integers(1, 4))
+def test_what_always_holds(algorithm: AllToAllAlgorithm, seed: int, islands: int, size: int) -> None:
+    generator = np.random.default_rng(seed)
+    world_size = islands * size
+    matrix = generator.integers(0, 10**9, (world_size, world_size)) * (generator.random(world_size) < 0.7)
+    topology = cluster(islands, size, latency_s=1e-6)
+    exact = run_all_to_all(topology, matrix, tolerance=None, algorithm=algorithm)
+    bound = run_all_to_all(topology, matrix, engine="bound", algorithm=algorithm)
+    assert exact.rank_finish_s.max() == exact.time_s
+    assert (exact.finish_s <= exact.time_s).all()
+    assert exact.time_s >= exact.bound_s * (1 - 1e-12)
+    assert exact.time_s >= bound.time_s * (1 - 1e-9)
+    assert exact.to_json() == run_all_to_all(topology, matrix, tolerance=None, algorithm=algorithm).to_json()

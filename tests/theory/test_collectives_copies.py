@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.collectives.all_reduce import all_reduce
@@ -84,6 +84,7 @@ def drawn_copies(draw: st.DrawFn) -> tuple[list[list[int]], list[list[int]]]:
     return owners, shards
 
 
+@settings(deadline=None, max_examples=100)
 @given(drawn=drawn_copies())
 def test_every_byte_goes_round_its_owners(drawn: tuple[list[list[int]], list[list[int]]]) -> None:
     """Byte by byte: an edge carries 2 (C - 1) / C of the bytes that both its ends own, off by the rounding of

@@ -75,12 +75,16 @@ def test_line_ends_marks_and_blanks_do_not_matter(tmp_path: Path, text: str) -> 
 
 
 def test_entries_stay_exact_up_to_the_largest(tmp_path: Path) -> None:
-    assert read_matrix(written(tmp_path, f"0 {2**63 - 1}\n{2**53 + 1} 0\n"), 2)[
-        :, ::-1
-    ].diagonal().tolist() == [
-        2**63 - 1,
-        2**53 + 1,
-    ]
+    most = 2**63 - 1
+    matrix = read_matrix(written(tmp_path, f"0 {2**53 + 1}\n{most - 2**53 - 1} 0\n"), 2)
+    assert matrix.tolist() == [[0, 2**53 + 1], [most - 2**53 - 1, 0]]
+
+
+def test_more_bytes_than_integers_hold_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(
+        UserError, match=r"^all-to-all: 4611686018427387904 bytes a rank, at most \d+ are allowed$"
+    ):
+        even_matrix(cluster(2, 8), 2**62)
 
 
 @pytest.mark.parametrize(
@@ -97,8 +101,8 @@ def test_entries_stay_exact_up_to_the_largest(tmp_path: Path) -> None:
         ("0 1\n", ": 1 rows, the topology has 2 ranks, one row for each"),
         ("", ": 0 rows, the topology has 2 ranks, one row for each"),
         (
-            "0 9223372036854775808\n2 0\n",
-            ":1: 9223372036854775808 bytes, at most 9223372036854775807 are allowed",
+            "0 9223372036854775807\n1 0\n",
+            ": 9223372036854775808 bytes in all, at most 9223372036854775807 are allowed",
         ),
     ],
 )

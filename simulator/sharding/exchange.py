@@ -12,7 +12,7 @@ import numpy as np
 from simulator.arrays import FloatArray
 from simulator.sharding.execution import Execution
 from simulator.sharding.loads import Geometry, Loads
-from simulator.topology.topology import Startup, Topology
+from simulator.topology.topology import Routes, Startup, Topology
 
 ID_BYTES = 8
 STEPS = ("ids", "embeddings", "gradients")
@@ -85,14 +85,31 @@ def stages(loads: Loads, topology: Topology, execution: Execution) -> tuple[Load
     crosses = bool(loads.nic_out.any())
     if execution.all_to_all == "direct" or not crosses:
         return (loads,)
+    hierarchical = execution.all_to_all == "hierarchical"
+    uneven = leader_load(topology) if hierarchical else 1.0
     zero = np.zeros(topology.world_size)
     sizes = np.array(topology.island_sizes, dtype=np.float64)[topology.island_of]
     handed_out, handed_in = loads.nic_out * (1.0 - 1.0 / sizes), loads.nic_in * (1.0 - 1.0 / sizes)
-    first = Loads(zero, zero, loads.up_out + handed_out, loads.up_in + handed_out)
-    across = Loads(loads.nic_out, loads.nic_in, zero, zero)
-    if execution.all_to_all == "rail":
+    first = Loads(zero, zero, loads.up_out + handed_out, loads.up_in + uneven * handed_out, zero)
+    others = topology.island_count - 1
+    messages = zero + (np.ceil(uneven * others / min(topology.island_sizes)) if hierarchical else others)
+    across = Loads(uneven * loads.nic_out, uneven * loads.nic_in, zero, zero, messages)
+    if not hierarchical:
         return (first, across)
-    return (first, across, Loads(zero, zero, handed_in, handed_in))
+    return (first, across, Loads(zero, zero, uneven * handed_in, handed_in, zero))
+
+
+def leader_load(topology: Topology) -> float:
+    """Of the busiest leader of a hierarchical all-to-all, over the mean of an island's ranks.
+
+    An island meets N - 1 others in as many rounds (N, with one off, if N is odd). Rounds have leaders of their
+    own while there are enough ranks, and share them in turn beyond.
+    """
+    islands, size = topology.island_count, min(topology.island_sizes)
+    rounds = islands - 1 + islands % 2
+    if rounds >= size:
+        return size * -(-rounds // size) / (islands - 1)
+    return size / ((islands - 1) * (size // rounds))
 
 
 def bytes_s(loads: Loads, topology: Topology) -> float:
@@ -101,17 +118,22 @@ def bytes_s(loads: Loads, topology: Topology) -> float:
 
 
 def startup_s(loads: Loads, topology: Topology, *, steps: int = 1) -> float:
-    """Start-up and latency of one stage of so many messages one after another; nothing when nothing moves."""
+    """Start-up, message gaps and latency of one stage of so many messages one after another; 0 if none moves."""
     busiest_bytes = loads.busiest_rank_bytes
     if busiest_bytes == 0:
         return 0.0
     crosses = bool(loads.nic_out.any())
     terms: Startup = topology.scale_out_startup if crosses else topology.scale_up_startup
-    return terms.after_s(busiest_bytes) + steps * latency_s(topology, crosses=crosses)
+    route = typical_route(topology, crosses=crosses)
+    if route is None:
+        return terms.after_s(busiest_bytes)
+    gaps_s = float((loads.nic_messages * route.overhead_bytes[0] / topology.inter_island_bytes_per_s).max())
+    return terms.after_s(busiest_bytes) + steps * float(route.latency_s[0]) + (gaps_s if crosses else 0.0)
 
 
-def latency_s(topology: Topology, *, crosses: bool) -> float:
-    """Of one message between the first ranks that are in different islands, or in the same."""
+def typical_route(topology: Topology, *, crosses: bool) -> Routes | None:
+    """Between the first ranks that are in different islands, or in the same."""
     islands = topology.islands
-    pair = (islands[0][0], islands[1][0]) if crosses else next((i[:2] for i in islands if len(i) > 1), None)
-    return 0.0 if pair is None else float(topology.routes([pair[0]], [pair[1]]).latency_s[0])
+    inside = next((ranks[:2] for ranks in islands if len(ranks) > 1), None)
+    pair = (islands[0][0], islands[1][0]) if crosses else inside
+    return None if pair is None else topology.routes([pair[0]], [pair[1]])

@@ -22,37 +22,41 @@ from simulator.topology.topology import Topology
 
 @dataclass(frozen=True, eq=False)
 class Loads:
-    """Bytes through each rank's ports, each [world_size]; loads of things that happen at once add up."""
+    """Bytes through each rank's ports, each [world_size]; loads of things that happen at once add up.
+
+    `nic_messages` are those that a rank sends to other islands, or receives from there, whichever are more.
+    """
 
     nic_out: FloatArray
     nic_in: FloatArray
     up_out: FloatArray
     up_in: FloatArray
+    nic_messages: FloatArray
 
     @classmethod
     def none(cls, world_size: int) -> "Loads":
         zero = np.zeros(world_size)
-        return cls(zero, zero, zero, zero)
+        return cls(zero, zero, zero, zero, zero)
 
     @classmethod
     def both_ways(cls, nic: FloatArray, up: FloatArray) -> "Loads":
-        """Every rank sends what it receives."""
-        return cls(nic, nic, up, up)
+        """Every rank sends what it receives, in so few messages that they do not count."""
+        return cls(nic, nic, up, up, np.zeros(len(nic)))
 
     def __add__(self, other: "Loads") -> "Loads":
+        """At most one message goes from one rank to another."""
+        messages = np.minimum(self.nic_messages + other.nic_messages, len(self.nic_messages) - 1)
         return Loads(
             self.nic_out + other.nic_out,
             self.nic_in + other.nic_in,
             self.up_out + other.up_out,
             self.up_in + other.up_in,
+            messages,
         )
-
-    def __mul__(self, factor: float) -> "Loads":
-        return Loads(self.nic_out * factor, self.nic_in * factor, self.up_out * factor, self.up_in * factor)
 
     def reversed(self) -> "Loads":
         """The answers to these requests."""
-        return Loads(self.nic_in, self.nic_out, self.up_in, self.up_out)
+        return Loads(self.nic_in, self.nic_out, self.up_in, self.up_out, self.nic_messages)
 
     @property
     def busiest_rank_bytes(self) -> float:
@@ -114,6 +118,20 @@ class Geometry:
         own = (self.owned_copy == self.copy_of) * self.parts[self.copy_of]
         return np.asarray(1.0 - self.outside_share - own)
 
+    @cached_property
+    def nic_messages(self) -> FloatArray:
+        """[world_size] owners elsewhere that a rank asks, or ranks elsewhere that ask it, the more."""
+        shape = self.owners_by_island.shape
+        readers = np.zeros(shape)
+        np.add.at(readers, (self.copy_of, self.topology.island_of), 1.0)
+        asks = self._elsewhere(self.owners_by_island, self.copy_of)
+        asked = np.where(self.owned_copy >= 0, self._elsewhere(readers, self.owned_copy), 0.0)
+        return np.maximum(asks, asked)
+
+    def _elsewhere(self, by_island: FloatArray, copy: IntArray) -> FloatArray:
+        """[world_size] of [copies, islands] what each rank's `copy` has outside its island."""
+        return np.asarray(by_island.sum(axis=1)[copy] - by_island[copy, self.topology.island_of])
+
     def requests(self, inside_bytes: FloatArray, outside_bytes: FloatArray) -> Loads:
         """Loads when each rank [world_size] asks for so many bytes of a copy.
 
@@ -125,6 +143,7 @@ class Geometry:
             nic_in=self._answered(outside_bytes, elsewhere=True),
             up_out=inside_bytes * self.mate_share,
             up_in=self._answered(inside_bytes, elsewhere=False),
+            nic_messages=self.nic_messages,
         )
 
     def _answered(self, asked_bytes: FloatArray, *, elsewhere: bool) -> FloatArray:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from simulator.arrays import FloatArray, IndexArray
-from simulator.sharding.exchange import bytes_s
+from simulator.sharding.exchange import bytes_s, typical_route
 from simulator.sharding.execution import Execution
 from simulator.sharding.loads import Loads
 from simulator.sharding.plan import Layout
@@ -25,13 +25,24 @@ from simulator.topology.topology import Topology
 
 @dataclass(frozen=True, eq=False)
 class SyncStage:
-    """Loads of one stage and how many messages of it follow one another."""
+    """Loads of one stage, how many messages of it follow one another, and whether each rank has one peer."""
 
     loads: Loads
     steps: int = 1
+    ring: bool = False
 
     def bytes_s(self, topology: Topology) -> float:
-        return bytes_s(self.loads, topology)
+        """Seconds of the busiest port; a ring's bytes to one peer go no faster than one pair can."""
+        if not self.ring:
+            return bytes_s(self.loads, topology)
+        nic_s = self.loads.nic_out.max() / _pair_cap(topology, crosses=True)
+        up_s = self.loads.up_out.max() / _pair_cap(topology, crosses=False)
+        return max(bytes_s(self.loads, topology), float(nic_s), float(up_s))
+
+
+def _pair_cap(topology: Topology, *, crosses: bool) -> float:
+    route = typical_route(topology, crosses=crosses) if topology.island_count > 1 or not crosses else None
+    return np.inf if route is None else float(route.cap_bytes_per_s[0])
 
 
 @dataclass(frozen=True)
@@ -68,11 +79,12 @@ def _sizes(topology: Topology) -> FloatArray:
 
 
 def _within(up: FloatArray, topology: Topology) -> SyncStage:
-    return SyncStage(Loads.both_ways(np.zeros(topology.world_size), up), max(topology.island_sizes) - 1)
+    loads = Loads.both_ways(np.zeros(topology.world_size), up)
+    return SyncStage(loads, max(topology.island_sizes) - 1, ring=True)
 
 
 def _across(nic: FloatArray, topology: Topology, *, steps: int) -> SyncStage:
-    return SyncStage(Loads.both_ways(nic, np.zeros(topology.world_size)), steps)
+    return SyncStage(Loads.both_ways(nic, np.zeros(topology.world_size)), steps, ring=True)
 
 
 def _dense_hierarchical(copy_bytes: float, topology: Topology) -> tuple[SyncStage, ...]:
@@ -100,7 +112,7 @@ def _rings_over_ranks(ring_bytes: float, topology: Topology) -> SyncStage:
     crossings = 1 if topology.island_count > 1 else 0
     nic = np.full(ranks, crossings * edge_bytes)
     up = np.full(ranks, (rings - crossings) * edge_bytes)
-    return SyncStage(Loads.both_ways(nic, up), ranks - 1)
+    return SyncStage(Loads.both_ways(nic, up), ranks - 1, ring=True)
 
 
 def _rings_over_copies(layout: Layout, copy_bytes: float, topology: Topology) -> SyncStage:
@@ -112,7 +124,7 @@ def _rings_over_copies(layout: Layout, copy_bytes: float, topology: Topology) ->
     for place, owners in enumerate(order):
         edge_bytes = 2.0 * (copies - 1) / copies * copy_bytes / len(owners)
         loads += _passed_on(owners, order[(place + 1) % copies], edge_bytes, topology)
-    return SyncStage(loads, 2 * (copies - 1))
+    return SyncStage(loads, 2 * (copies - 1), ring=True)
 
 
 def _passed_on(
@@ -132,7 +144,7 @@ def _exchange_between_copies(layout: Layout, touched: Mapping[int, float], topol
     """Each owner sends its part of what its copy touched to every other copy."""
     readers = np.bincount(layout.copy_of, minlength=len(layout.copies))
     sent = np.array([touched[count] for count in readers.tolist()])
-    nic_out, nic_in, up_out, up_in = (np.zeros(topology.world_size) for _ in range(4))
+    nic_out, nic_in, up_out, up_in, messages = (np.zeros(topology.world_size) for _ in range(5))
     islands = _islands_of_copies(layout, topology)
     for copy, owners in enumerate(layout.copies):
         near = np.array([len(islands[copy] & other) > 0 for other in islands])
@@ -144,7 +156,8 @@ def _exchange_between_copies(layout: Layout, touched: Mapping[int, float], topol
         up_out[list(owners)] = sent[copy] * part * near.sum()
         nic_in[list(owners)] = sent[far].sum() * part
         up_in[list(owners)] = sent[near].sum() * part
-    return SyncStage(Loads(nic_out, nic_in, up_out, up_in))
+        messages[list(owners)] = far.sum()
+    return SyncStage(Loads(nic_out, nic_in, up_out, up_in, messages))
 
 
 def _islands_of_copies(layout: Layout, topology: Topology) -> list[frozenset[int]]:

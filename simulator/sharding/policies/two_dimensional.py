@@ -1,7 +1,8 @@
 """2D sparse parallel: ranks in groups, each with a copy of all tables, row-wise inside (arXiv 2508.03854).
 
 Groups are consecutive ranks. All-to-alls stay inside them; the copies are brought together across groups
-every `sync_every` iterations. Without `group_size` the smallest group of whole islands that fits is taken.
+every `sync_every` iterations. Without `group_size` the groups of whole islands are taken that fit and are
+predicted to be fastest.
 """
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from simulator.sharding.execution import Execution
 from simulator.sharding.layouts import groups
 from simulator.sharding.memory import row_memory_bytes
 from simulator.sharding.plan import Segment, ShardingPlan, TablePlan
+from simulator.sharding.predict import predict
 from simulator.sharding.registry import register
 from simulator.topology.topology import Topology
 from simulator.workload.workload import Statistics
@@ -22,7 +24,7 @@ class TwoDimensionalOptions(StrictModel):
     """How many ranks share one copy of the tables."""
 
     group_size: PositiveCount | None = Field(
-        None, description="ranks of a group; default: islands, as few as fit"
+        None, description="ranks of a group; default: whole islands, the fastest predicted"
     )
 
 
@@ -35,31 +37,42 @@ def two_dimensional(
     statistics: Statistics, topology: Topology, execution: Execution, options: TwoDimensionalOptions
 ) -> ShardingPlan:
     world_size = topology.world_size
-    size = options.group_size or smallest_group(statistics, topology, execution)
-    if world_size % size:
+    if options.group_size is None:
+        plans = [
+            _plan(statistics, topology, execution, size)
+            for size in fitting_groups(statistics, topology, execution)
+        ]
+        return min(plans, key=lambda plan: predict(plan, statistics, topology).total_s)
+    if world_size % options.group_size:
         allowed = ", ".join(str(size) for size in divisors(world_size))
         raise UserError(
-            f"two_dimensional: group_size {size} does not divide {world_size} ranks; allowed: {allowed}"
+            f"two_dimensional: group_size {options.group_size} does not divide {world_size} ranks; allowed: {allowed}"
         )
-    layout = groups(world_size, size)
+    return _plan(statistics, topology, execution, options.group_size)
+
+
+def _plan(statistics: Statistics, topology: Topology, execution: Execution, size: int) -> ShardingPlan:
+    layout = groups(topology.world_size, size)
     tables = tuple(TablePlan(table.name, (Segment(0, table.rows, layout),)) for table in statistics.tables)
-    note = f"{world_size // size} groups of {size} ranks"
-    return ShardingPlan("two_dimensional", world_size, tables, execution, (note,))
+    note = f"{topology.world_size // size} groups of {size} ranks"
+    return ShardingPlan("two_dimensional", topology.world_size, tables, execution, (note,))
 
 
-def smallest_group(statistics: Statistics, topology: Topology, execution: Execution) -> int:
-    """The smallest divisor of the world size that is no smaller than an island and whose memory suffices."""
-    island = max(topology.island_sizes)
-    sizes = [size for size in divisors(topology.world_size) if size >= island]
+def fitting_groups(statistics: Statistics, topology: Topology, execution: Execution) -> list[int]:
+    """Group sizes that make several groups of whole islands and fit; all ranks in one if there is none."""
+    island, world_size = max(topology.island_sizes), topology.world_size
+    sizes = [size for size in divisors(world_size) if island <= size < world_size]
     whole_islands = [size for size in sizes if size % island == 0] or sizes
-    for size in whole_islands:
-        needed_bytes = sum(
+    fitting = [
+        size
+        for size in whole_islands
+        if sum(
             -(-table.rows // size) * row_memory_bytes(table, execution.optimizer)
             for table in statistics.tables
         )
-        if needed_bytes <= topology.hbm_capacity_bytes:
-            return size
-    return topology.world_size
+        <= topology.hbm_capacity_bytes
+    ]
+    return fitting or [world_size]
 
 
 def divisors(number: int) -> list[int]:

@@ -6,4 +6,5 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 IndexArray = NDArray[np.int32]
+UIntArray = NDArray[np.uint64]
 BoolArray = NDArray[np.bool_]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.arrays import FloatArray, IndexArray, IntArray
-from simulator.network.compiled import compiled
+from simulator.compiled import compiled
 
 TIE = 1e-12  # relative difference below which levels and finishing times count as equal
 

@@ -17,7 +17,7 @@ than the step. At every instant within the step, what finished flows moved fits 
 import numpy as np
 
 from simulator.arrays import FloatArray, IndexArray, IntArray
-from simulator.network.compiled import compiled
+from simulator.compiled import compiled
 from simulator.network.solver import TIE, Levels
 
 

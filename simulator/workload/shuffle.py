@@ -11,11 +11,8 @@ the map a bijection of the rows. F is the splitmix64 finaliser.
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from simulator.arrays import IntArray
-
-UIntArray = NDArray[np.uint64]
+from simulator.arrays import IntArray, UIntArray
 
 ROUNDS = 8
 MAX_ROWS = 2**62
@@ -28,33 +25,19 @@ def permute(rows: int, positions: IntArray, *, key: int) -> IntArray:
     """
     if not 1 <= rows <= MAX_ROWS:
         raise ValueError(f"rows = {rows}: a permutation has 1 to 2^62 rows")
+    from simulator.workload.feistel import walked
+
     side = isqrt(rows - 1) + 1
     other = -(-rows // side)
-    place = np.array(positions, np.uint64).ravel()
-    walking = np.arange(place.size)
-    while walking.size:
-        moved = _feistel(place[walking], np.uint64(side), np.uint64(other), key)
-        place[walking] = moved
-        walking = walking[moved >= np.uint64(rows)]
-    return place.astype(np.int64).reshape(np.shape(positions))
+    places = np.asarray(positions, np.uint64).ravel()
+    moved = walked(places, np.uint64(rows), np.uint64(side), np.uint64(other), _salts(key))
+    return moved.astype(np.int64).reshape(np.shape(positions))
 
 
-def _feistel(place: UIntArray, side: np.uint64, other: np.uint64, key: int) -> UIntArray:
-    u: UIntArray = place % side
-    v: UIntArray = np.asarray(place // side, np.uint64)
-    for turn in range(ROUNDS):
-        if turn % 2 == 0:
-            u = np.asarray((u + _mix(v, key, turn) % side) % side)
-        else:
-            v = np.asarray((v + _mix(u, key, turn) % other) % other)
-    return v * side + u
-
-
-def _mix(value: UIntArray, key: int, turn: int) -> UIntArray:
-    """splitmix64 (Steele, Lea, Flood 2014) of the value, the key and the round, twice for small values."""
-    salt = (key * 0x9E3779B97F4A7C15 + turn * 0xD1B54A32D192ED03) & (2**64 - 1)
-    mixed = splitmix64(value ^ np.uint64(salt))
-    return splitmix64(mixed + np.uint64(salt))
+def _salts(key: int) -> UIntArray:
+    """[ROUNDS] what the key gives to each round."""
+    salts = [(key * 0x9E3779B97F4A7C15 + turn * 0xD1B54A32D192ED03) % 2**64 for turn in range(ROUNDS)]
+    return np.array(salts, np.uint64)
 
 
 def splitmix64(value: UIntArray) -> UIntArray:

@@ -141,9 +141,7 @@ class TestErrors:
 
 
 class TestCompiled:
-    MODULE = (
-        "from simulator.network.compiled import compiled\n\n@compiled\ndef half(x):\n    return 1 / x / 2\n"
-    )
+    MODULE = "from simulator.compiled import compiled\n\n@compiled\ndef half(x):\n    return 1 / x / 2\n"
 
     @staticmethod
     def run_python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -156,7 +154,7 @@ class TestCompiled:
         code = "from fresh import half; print(half(4.0), half(2), half(0.0))"
         first, second = (self.run_python(code, tmp_path) for _ in range(2))
         assert first.stdout == second.stdout == "0.125 0.25 inf\n"
-        assert first.stderr == "compiling the network solver (first run only) ...\n"
+        assert first.stderr == "compiling (first run only) ...\n"
         assert second.stderr == ""
 
     def test_it_works_where_compiled_code_can_not_be_kept(self, tmp_path: Path) -> None:

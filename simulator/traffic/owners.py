@@ -22,6 +22,7 @@ import numpy as np
 from simulator.arrays import BoolArray, FloatArray, IntArray
 from simulator.sharding.layouts import shard_bounds
 from simulator.traffic.occupancy import Chances, Occupancy
+from simulator.workload.popularity.shares import Popularity
 from simulator.workload.table import Table
 
 
@@ -64,27 +65,31 @@ def owners_of(table: Table, start: int, stop: int, owners: int, *, heads: int, s
     Costs O(heads + blocks + owners), however many rows there are.
     """
     bounds = shard_bounds(stop - start, owners)
-    edges = _edges(table, start, stop, heads)
+    edges, shares = _blocks(table.replayed_popularity, start, stop, heads)
     if table.order == "sorted":
         edges = np.union1d(edges, start + bounds[start + bounds <= edges[-1]])
-    shares = table.replayed_popularity.share_between(edges[:-1], edges[1:])
+        shares = table.replayed_popularity.share_between(edges[:-1], edges[1:])
     owned = (np.diff(edges) == 1) | (table.order == "sorted")
     piece_owner = _owner_of(table, edges[:-1][owned], start, stop, int(bounds[1]), seed)
     return _divide(np.diff(bounds), np.diff(edges), shares, owned, piece_owner)
 
 
-def _edges(table: Table, start: int, stop: int, heads: int) -> IntArray:
-    """Edges of the popularity's blocks inside the run, which its untouched rows may outlast."""
-    popularity = table.replayed_popularity
+def _blocks(popularity: Popularity, start: int, stop: int, heads: int) -> tuple[IntArray, FloatArray]:
+    """Edges and shares of the popularity's blocks inside the run, which its untouched rows may outlast."""
+    blocks = popularity.blocks(heads)
     end = max(min(stop, popularity.rows), start)
-    edges = popularity.blocks(heads).edges
-    inside = edges[(edges > start) & (edges < end)]
-    return np.concatenate([[start], inside, [end][: end - start]]).astype(np.int64)
+    first, last = np.searchsorted(blocks.edges, start, "right"), np.searchsorted(blocks.edges, end, "left")
+    inside = blocks.edges[first:last]
+    edges = np.concatenate([[start], inside, [end][: end - start]]).astype(np.int64)
+    shares = blocks.shares[first - 1 : last].copy()[: len(edges) - 1]
+    if len(shares):
+        shares[[0, -1]] = popularity.share_between(edges[[0, -2]], edges[[1, -1]])
+    return edges, shares
 
 
 def _owner_of(table: Table, rows: IntArray, start: int, stop: int, block: int, seed: int) -> IntArray:
-    if not len(rows):
-        return rows
+    if block >= stop - start:
+        return np.zeros_like(rows)
     return table.positions(rows, start=start, stop=stop, seed=seed) // block
 
 
@@ -93,7 +98,7 @@ def _divide(
 ) -> Owners:
     """Give each owner its pieces, and of the blocks the part that its free rows are of all free rows."""
     shares = shares / (shares.sum() or 1.0)
-    by_owner = np.argsort(piece_owner, kind="stable")
+    by_owner = np.argsort(piece_owner.astype(np.min_scalar_type(len(rows))), kind="stable")  # by radix
     piece_owner, piece_rows = piece_owner[by_owner], widths[owned][by_owner]
     piece_shares = shares[owned][by_owner]
     free = rows - np.bincount(piece_owner, piece_rows, len(rows)).astype(np.int64)

@@ -40,6 +40,15 @@ class PolicySetup:
 
 
 @dataclass(frozen=True, eq=False)
+class Draw:
+    """One iteration's lookups and the bytes they cause; with pipelining, also the ids of the next."""
+
+    batch: Batch
+    traffic: Traffic
+    next_ids: tuple[Phase, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Iteration:
     """All that one replayed iteration leaves behind."""
 
@@ -73,18 +82,28 @@ def set_up(experiment: Experiment, entry: PolicyEntry) -> PolicySetup:
 
 def simulate_iteration(experiment: Experiment, setup: PolicySetup, number: int) -> Iteration:
     """Draw, replay, measure and check one iteration."""
-    topology, workload, execution = experiment.topology, experiment.workload, setup.plan.execution
+    return replay_iteration(experiment, setup, draw(experiment, setup.placement, number))
+
+
+def draw(experiment: Experiment, placement: Placement, number: int) -> Draw:
+    """What moves in one iteration. The topology's speeds have no part in it."""
     batch = draw_batch(experiment, number)
-    traffic = draw_traffic(setup.placement, batch)
     next_ids: tuple[Phase, ...] = ()
-    if execution.pipelining:
-        next_traffic = draw_traffic(setup.placement, draw_batch(experiment, number + 1))
+    if placement.execution.pipelining:
+        next_traffic = draw_traffic(placement, draw_batch(experiment, number + 1))
         next_ids = steps_of(next_traffic.phases, "ids")
-    program = iteration_program(traffic, workload, topology, execution, next_ids=next_ids)
+    return Draw(batch, draw_traffic(placement, batch), next_ids)
+
+
+def replay_iteration(experiment: Experiment, setup: PolicySetup, drawn: Draw) -> Iteration:
+    """Replay, measure and check what was drawn."""
+    topology, workload, traffic = experiment.topology, experiment.workload, drawn.traffic
+    program = iteration_program(traffic, workload, topology, setup.plan.execution, next_ids=drawn.next_ids)
     timeline = replay(program, topology, engine=experiment.engine, tolerance=experiment.tolerance or None)
     bounds = collective_bounds(program, topology)
+    number = drawn.batch.iteration
     record = measure(timeline, traffic, topology, bounds, policy=setup.label, iteration=number)
-    check_iteration(timeline, traffic, record, bounds, topology, batch)
+    check_iteration(timeline, traffic, record, bounds, topology, drawn.batch)
     return Iteration(traffic, timeline, record)
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from simulator.arrays import FloatArray
+from simulator.arrays import BoolArray, IntArray
 from simulator.workload.fit import LengthFit, fit_lognormal, fit_repeats, fit_zipf, fit_zipf_mandelbrot
 from simulator.workload.lengths import LengthDistribution, empirical
 from simulator.workload.popularity.histogram import from_locality
@@ -14,7 +14,6 @@ from simulator.workload.popularity.runs import Runs, from_counts
 from simulator.workload.popularity.shares import Popularity
 from simulator.workload.popularity.zipf import ZipfMandelbrot
 from simulator.workload.reproduce import workload_yaml
-from simulator.workload.traces.counts import IdCounts
 from simulator.workload.traces.locality import read_locality
 from simulator.workload.traces.measure import Measured, measure_trace
 from simulator.workload.traces.source import TraceSource
@@ -75,10 +74,11 @@ class Profile:
 def profile_trace(source: TraceSource, *, batch_sequences: int = BATCH_SEQUENCES) -> Profile:
     """Measure a trace in one streamed pass. Raises UserError with the line of what its format does not allow."""
     measured = measure_trace(source, batch_sequences=batch_sequences)
-    popularity = from_counts(measured.all_ids().counts)
+    first, second = measured.halves.counts
+    popularity = from_counts(first + second)
     return Profile(
         name=source.path.stem,
-        lookups=sum(half.total for half in measured.halves),
+        lookups=int(first.sum() + second.sum()),
         popularity=popularity,
         top_shares=top_shares(popularity),
         zipf=fit_zipf(popularity),
@@ -90,7 +90,7 @@ def profile_trace(source: TraceSource, *, batch_sequences: int = BATCH_SEQUENCES
         sequences=measured.sequences,
         dropped=measured.dropped,
         lengths=_profile_lengths(measured, popularity),
-        drift=_profile_drift(*measured.halves),
+        drift=_profile_drift(first, second),
     )
 
 
@@ -131,16 +131,25 @@ def _profile_lengths(measured: Measured, popularity: Runs) -> LengthProfile:
     )
 
 
-def _profile_drift(first: IdCounts, second: IdCounts) -> DriftProfile | None:
-    if not first.total or not second.total:
+def _profile_drift(first: IntArray, second: IntArray) -> DriftProfile | None:
+    """`first` and `second` are [touched] lookups of each row in either half."""
+    touched = int(np.count_nonzero(first))
+    if not touched or not second.any():
         return None
-    hottest = np.lexsort((first.ids, -first.counts))
-    planned = np.cumsum(first.counts[hottest]) / first.total
-    achieved = np.cumsum(second.of(first.ids[hottest])) / second.total
-    possible = np.cumsum(-np.sort(-second.counts)) / second.total
-    rows = [max(1, round(part * len(hottest))) for part in TOP_PARTS]
+    rows = [max(1, round(part * touched)) for part in TOP_PARTS]
+    planned = [_hottest(first, count) for count in rows]
+    possible = [_hottest(second, count) for count in rows]
+    return DriftProfile(
+        planned_shares=tuple(float(first[hot].sum() / first.sum()) for hot in planned),
+        achieved_shares=tuple(float(second[hot].sum() / second.sum()) for hot in planned),
+        possible_shares=tuple(float(second[hot].sum() / second.sum()) for hot in possible),
+    )
 
-    def at(shares: FloatArray) -> tuple[float, ...]:
-        return tuple(float(shares[min(count, len(shares)) - 1]) for count in rows)
 
-    return DriftProfile(at(planned), at(achieved), at(possible))
+def _hottest(counts: IntArray, rows: int) -> BoolArray:
+    """Which are the `rows` greatest counts; of equal ones the first."""
+    least = np.partition(counts, -rows)[-rows]
+    hottest: BoolArray = counts > least
+    ties = np.flatnonzero(counts == least)
+    hottest[ties[: rows - np.count_nonzero(hottest)]] = True
+    return hottest

@@ -114,14 +114,14 @@ def suppress_one_line(path: Path) -> Iterator[None]:
 
 @given(chunks=st.lists(st.lists(IDS, max_size=30), max_size=10))
 def test_counts_gathered_in_chunks_are_those_of_the_whole(chunks: list[list[int]]) -> None:
-    counts = IdCounts()
-    for chunk in chunks:
-        counts.add(np.array(chunk, np.uint64))
+    counts = IdCounts(columns=2)
+    for number, chunk in enumerate(chunks):
+        counts.add(np.array(chunk, np.uint64), column=number % 2)
     whole = Counter(chained(chunks))
     assert counts.ids.tolist() == sorted(whole)
-    assert counts.counts.tolist() == [whole[item] for item in sorted(whole)]
-    assert counts.of(np.array([0, 2**64 - 1], np.uint64)).tolist() == [whole[0], whole[2**64 - 1]]
-    assert counts.total == sum(whole.values())
+    for column in (0, 1):
+        part = Counter(chained(chunks[column::2]))
+        assert counts.counts[column].tolist() == [part[item] for item in sorted(whole)]
 
 
 @given(groups=st.lists(st.lists(st.integers(0, 5)), min_size=1, max_size=10))

@@ -68,7 +68,9 @@ class Runs(Shares):
 
 def from_counts(counts: IntArray) -> Runs:
     """Popularity of rows hit `counts` times (any order, all positive), hottest first."""
-    return in_order(-np.sort(-counts))
+    hits, rows = np.unique(counts, return_counts=True)
+    edges = np.concatenate([[0], np.cumsum(rows[::-1])])
+    return Runs(edges, (hits * rows)[::-1] / counts.sum())
 
 
 def in_order(counts: IntArray) -> Runs:

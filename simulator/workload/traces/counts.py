@@ -7,32 +7,29 @@ from simulator.workload.traces.tokens import UIntArray
 
 
 class IdCounts:
-    """Occurrences by id; `ids` ascend, `counts[k]` belongs to `ids[k]`."""
+    """Occurrences by id, in one or more columns that are counted apart.
 
-    def __init__(self) -> None:
+    `ids` ascend; `counts[column][k]` belongs to `ids[k]`. An id may be absent from a column (0), never from all.
+    """
+
+    def __init__(self, columns: int = 1) -> None:
         self.ids: UIntArray = np.empty(0, np.uint64)
-        self.counts: IntArray = np.empty(0, np.int64)
+        self.counts: list[IntArray] = [np.empty(0, np.int64) for _ in range(columns)]
 
-    def add(self, ids: UIntArray) -> None:
+    def add(self, ids: UIntArray, column: int = 0) -> None:
         """Count some occurrences, in any order."""
-        self.add_counts(*np.unique(ids, return_counts=True))
-
-    def add_counts(self, ids: UIntArray, counts: IntArray) -> None:
-        """Count occurrences that are already counted; `ids` ascend and differ."""
-        place = np.searchsorted(self.ids, ids)
-        known = self.of(ids) > 0
-        self.counts[place[known]] += counts[known]
+        new, counts = np.unique(ids, return_counts=True)
+        place = np.searchsorted(self.ids, new)
+        known = np.zeros(len(new), np.bool_)
+        inside = place < len(self.ids)
+        known[inside] = self.ids[place[inside]] == new[inside]
         if not known.all():
-            self.ids = np.insert(self.ids, place[~known], ids[~known])
-            self.counts = np.insert(self.counts, place[~known], counts[~known])
+            self._make_room(new[~known], place[~known])
+            place = np.searchsorted(self.ids, new)
+        self.counts[column][place] += counts
 
-    def of(self, ids: UIntArray) -> IntArray:
-        """Occurrences of each of `ids`, 0 where there are none."""
-        place = np.minimum(np.searchsorted(self.ids, ids), max(0, len(self.ids) - 1))
-        if not len(self.ids):
-            return np.zeros(len(ids), np.int64)
-        return np.where(self.ids[place] == ids, self.counts[place], 0)
-
-    @property
-    def total(self) -> int:
-        return int(self.counts.sum())
+    def _make_room(self, new: UIntArray, place: IntArray) -> None:
+        """Insert ids that have not occurred yet; one array at a time, for the old one stays until it is done."""
+        self.ids = np.insert(self.ids, place, new)
+        for column, counts in enumerate(self.counts):
+            self.counts[column] = np.insert(counts, place, 0)

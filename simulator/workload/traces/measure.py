@@ -18,7 +18,7 @@ class Measured:
     """Sums over a trace; memory follows the number of different ids and the size of one batch."""
 
     batch_sequences: int
-    halves: tuple[IdCounts, IdCounts] = field(default_factory=lambda: (IdCounts(), IdCounts()))
+    halves: IdCounts = field(default_factory=lambda: IdCounts(columns=2))  # columns: first and second half
     length_counts: IntArray = field(default_factory=lambda: np.zeros(1, np.int64))
     distinct_in_sequences: int = 0  # summed over sequences
     reuse_in_sequences: float = 0.0  # lookups per distinct id, summed over nonempty sequences
@@ -35,13 +35,6 @@ class Measured:
     def nonempty_sequences(self) -> int:
         return int(self.length_counts[1:].sum())
 
-    def all_ids(self) -> IdCounts:
-        """Both halves together."""
-        both = IdCounts()
-        for half in self.halves:
-            both.add_counts(half.ids, half.counts)
-        return both
-
 
 def measure_trace(source: TraceSource, *, batch_sequences: int) -> Measured:
     """Read a trace once. UserError for what its format does not allow or a trace without lookups."""
@@ -56,8 +49,8 @@ def measure_trace(source: TraceSource, *, batch_sequences: int) -> Measured:
 def _add(measured: Measured, sequences: Sequences) -> None:
     owner, lengths = sequences.owner, sequences.lengths
     later = sequences.in_second_half[owner]
-    for half, chosen in zip(measured.halves, (~later, later), strict=True):
-        half.add(sequences.items[chosen])
+    measured.halves.add(sequences.items[~later], column=0)
+    measured.halves.add(sequences.items[later], column=1)
     measured.length_counts = add_counts(measured.length_counts, np.bincount(lengths, minlength=1))
     distinct = distinct_by_owner(sequences.items, owner, len(lengths))
     measured.distinct_in_sequences += int(distinct.sum())

@@ -99,7 +99,7 @@ def _survey(source: TraceSource) -> tuple[int, bool]:
         first = [] if last is not None and users[0] == last else [0]
         runs.add(users[np.concatenate([first, begins]).astype(np.int64)])
         lines, last = lines + len(users), users[-1]
-    return lines, bool((runs.counts == 1).all())
+    return lines, bool((runs.counts[0] == 1).all())
 
 
 def _user_lines(source: TraceSource) -> Iterator[_Lookups]:

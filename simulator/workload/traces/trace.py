@@ -44,7 +44,7 @@ def read_trace(source: TraceSource) -> Trace:
         dropped, wrapped = dropped + sequences.dropped, wrapped + sequences.wrapped
     if not len(ids.ids):
         raise source.error(None, "there is no lookup in the trace")
-    return Trace(ids.ids, ids.counts, lengths, dropped, wrapped)
+    return Trace(ids.ids, ids.counts[0], lengths, dropped, wrapped)
 
 
 def add_counts(left: IntArray, right: IntArray) -> IntArray:

@@ -91,10 +91,9 @@ class Occupancy:
         """Mean and variance of the distinct rows hit by `lookups` [ranks, owners], each of the same shape."""
         values = int(lookups.max(initial=0)) + 1
         if values < lookups.size:  # work each value out once
-            interval, part = (of_value[lookups] for of_value in _intervals(np.arange(values)))
-        else:
-            interval, part = _intervals(lookups)
-        return self._between(interval, part)
+            interval, part = _intervals(np.arange(values))
+            return self._between(interval[lookups], part[lookups])
+        return self._between(*_intervals(lookups))
 
     def draw(self, rng: np.random.Generator, lookups: IntArray) -> IntArray:
         """Distinct rows hit by `lookups` [ranks, owners]: int64 of the same shape."""

@@ -66,7 +66,7 @@ def main() -> int:
         if (arguments.large or not case.large)
         and (not arguments.names or any(case.name.startswith(name) for name in arguments.names))
     ]
-    return 0 if all([report(case, in_own_process(case)) for case in wanted]) else 1
+    return 0 if all(report(case, in_own_process(case)) for case in wanted) else 1
 
 
 if __name__ == "__main__":

@@ -71,9 +71,24 @@ def busiest_first(items: Sequence[Item]) -> list[int]:
     return sorted(range(len(items)), key=lambda i: (-heaviest[i][0], -heaviest[i][1], i))
 
 
-def least_loaded(items: Sequence[Item], shelf: Shelf) -> list[int]:
-    """The place of each item, in the items' order. Raises UserError naming an item that fits nowhere."""
+def largest_first(items: Sequence[Item]) -> list[int]:
+    """The order that packs best where memory is short."""
+    return sorted(range(len(items)), key=lambda i: (-int(np.max(items[i].memory_bytes)), i))
+
+
+def least_loaded(items: Sequence[Item], neighbourhood: Sequence[int], capacity_bytes: int) -> list[int]:
+    """The place of each item, in the items' order: the busiest first, or the largest if these do not fit so.
+
+    Raises UserError naming an item that fits nowhere.
+    """
+    try:
+        return _put_all(items, busiest_first(items), Shelf(neighbourhood, capacity_bytes))
+    except UserError:
+        return _put_all(items, largest_first(items), Shelf(neighbourhood, capacity_bytes))
+
+
+def _put_all(items: Sequence[Item], order: Sequence[int], shelf: Shelf) -> list[int]:
     places = [0] * len(items)
-    for index in busiest_first(items):
+    for index in order:
         places[index] = shelf.put(items[index])
     return places

@@ -27,6 +27,7 @@ def coverage_problems(plan: ShardingPlan, statistics: Statistics, world_size: in
         yield f"made for {plan.world_size} ranks, the topology has {world_size}"
     yield from (f"table {name} is missing" for name in wanted if name not in found)
     yield from (f"table {name} is not in the workload" for name in found if name not in wanted)
+    yield from (f"table {name} is there twice" for name in wanted if found.count(name) > 1)
     if sorted(wanted) == sorted(found) and wanted != found:
         yield f"tables are in another order than the workload's: {', '.join(wanted)}"
     by_name = {table.name: table for table in statistics.tables}

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from simulator.arrays import FloatArray
-from simulator.sharding.balance import Item, Shelf, busiest_first, least_loaded
+from simulator.sharding.balance import Item, busiest_first, least_loaded
 from simulator.topology.topology import Topology
 
 RELATIVE_GAP = 1e-3
@@ -22,11 +22,10 @@ def place_whole(
     items: Sequence[Item], topology: Topology, capacity_bytes: int, *, nodes: int
 ) -> tuple[list[int], str]:
     """The rank of each item, and which way found it. Raises UserError naming an item that fits nowhere."""
-    shelf = Shelf(topology.island_of.tolist(), capacity_bytes)
-    greedy = least_loaded(items, shelf)
+    greedy = least_loaded(items, topology.island_of.tolist(), capacity_bytes)
     loads = np.array([item.load for item in items], dtype=np.float64)
     bound = max(float(loads.max()), float(loads.sum()) / topology.world_size)
-    reached = float(shelf.load.max())
+    reached = _most_loaded(greedy, loads)
     if reached <= bound * (1 + RELATIVE_GAP):
         return greedy, "placed the busiest first, which no placement beats"
     if len(items) * min(len(items), topology.world_size) > MOST_VARIABLES:

@@ -6,7 +6,7 @@ have no sum to reduce: as many bytes cross the NICs as under row-wise, from fewe
 
 import numpy as np
 
-from simulator.sharding.balance import Item, Shelf, least_loaded
+from simulator.sharding.balance import Item, least_loaded
 from simulator.sharding.execution import Execution
 from simulator.sharding.layouts import global_owners
 from simulator.sharding.memory import row_memory_bytes
@@ -29,8 +29,7 @@ def table_row_wise(
         )
         for table in statistics.tables
     ]
-    shelf = Shelf(range(topology.island_count), topology.hbm_capacity_bytes)
-    islands = least_loaded(items, shelf)
+    islands = least_loaded(items, range(topology.island_count), topology.hbm_capacity_bytes)
     tables = tuple(
         TablePlan(
             table.name,

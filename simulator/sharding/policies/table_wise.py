@@ -1,6 +1,6 @@
 """Table-wise: each table whole on one rank, the busiest first to the rank with the least expected traffic."""
 
-from simulator.sharding.balance import Item, Shelf, least_loaded
+from simulator.sharding.balance import Item, least_loaded
 from simulator.sharding.execution import Execution
 from simulator.sharding.layouts import single_owner
 from simulator.sharding.memory import row_memory_bytes
@@ -22,8 +22,7 @@ def table_wise(
         )
         for table in statistics.tables
     ]
-    shelf = Shelf(topology.island_of.tolist(), topology.hbm_capacity_bytes)
-    owners = least_loaded(items, shelf)
+    owners = least_loaded(items, topology.island_of.tolist(), topology.hbm_capacity_bytes)
     tables = tuple(
         TablePlan(table.name, (Segment(0, table.rows, single_owner(topology.world_size, owner)),))
         for table, owner in zip(statistics.tables, owners, strict=True)

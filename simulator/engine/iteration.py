@@ -55,6 +55,10 @@ from simulator.workload.workload import Workload
 DENSE_BUCKET_BYTES = 25 * 2**20  # the default of PyTorch's DistributedDataParallel (bucket_cap_mb)
 DENSE_BUCKETS_AT_MOST = 16
 
+IDS: tuple[Step, ...] = ("ids_gather", "ids")  # what pools gather goes before, what they spread after
+EMBEDDINGS: tuple[Step, ...] = ("embeddings", "embeddings_spread")
+GRADIENTS: tuple[Step, ...] = ("gradients_gather", "gradients")
+
 SERIAL_ORDER = (Tier.ISLAND, Tier.GROUP, Tier.GLOBAL)
 
 Indices = tuple[int, ...]
@@ -77,16 +81,15 @@ def iteration_program(
     dense_bytes = dense.parameters * dense.gradient_bytes
     slices = 1 if execution.shared_stream else bucket_count(dense_bytes)
     write = Writer(topology, execution)
-    own_ids = steps_of(traffic.phases, "ids")
-
-    ids = () if execution.pipelining else write.exchange("ids", own_ids)
+    ids = () if execution.pipelining else write.exchanges(IDS, traffic.phases)
     gather = write.compute("gather", traffic.gather_bytes / topology.hbm_bandwidth_bytes_per_s, after=ids)
-    embeddings = write.exchange("embeddings", steps_of(traffic.phases, "embeddings"), after=gather)
+    embeddings = write.exchanges(EMBEDDINGS, traffic.phases, after=gather)
     write.everywhere("dense_forward", dense.forward_s, after=embeddings)
     if execution.pipelining:
-        write.exchange("next_ids", own_ids if next_ids is None else next_ids, after=gather + embeddings)
+        ahead = traffic.phases if next_ids is None else next_ids
+        write.exchanges(IDS, ahead, after=gather + embeddings, prefix="next_")
     backward = [write.everywhere("dense_backward", dense.backward_s / slices) for _ in range(slices)]
-    gradients = write.exchange("gradients", steps_of(traffic.phases, "gradients"), after=backward[-1])
+    gradients = write.exchanges(GRADIENTS, traffic.phases, after=backward[-1])
     for entry in traffic.sync:
         write.replica_sync(entry, after=backward[-1] + gradients)
     for bucket_bytes, done in zip(spread(dense_bytes, slices).tolist(), backward, strict=True):
@@ -121,8 +124,17 @@ class Writer:
         """Work that takes every rank the same."""
         return self.compute(name, np.full(self.topology.world_size, duration_s), after=after)
 
+    def exchanges(
+        self, steps: Sequence[Step], phases: Sequence[Phase], *, after: Indices = (), prefix: str = ""
+    ) -> Indices:
+        """The all-to-alls of some steps, each step after the one before it. `next_` marks another batch's."""
+        added: Indices = ()
+        for step in steps:
+            added += self.exchange(prefix + step, steps_of(phases, step), after=after + added)
+        return added
+
     def exchange(self, step: str, phases: Sequence[Phase], *, after: Indices = ()) -> Indices:
-        """The all-to-alls of one step, `ids`, `next_ids`, `embeddings` or `gradients`."""
+        """The all-to-alls of one step."""
         added: Indices = ()
         for phase in sorted(phases, key=lambda each: SERIAL_ORDER.index(each.tier)):
             for group in phase.groups:
@@ -178,7 +190,7 @@ class Writer:
                 startup_s=sum(startup_s(self.topology, stage.flows) for stage in stages),
                 stream=stream,
                 after=self._sharing(after, ranks),
-                step="ids" if step == "next_ids" else step,
+                step=step.removeprefix("next_"),
                 tier=tier,
             )
         )
@@ -190,8 +202,11 @@ class Writer:
 
     def _stream(self, step: str) -> str:
         """The queue of a step's collectives, tiers aside."""
-        apart = not self.execution.shared_stream and step in ("next_ids", "replica_sync", "dense_sync")
-        return f"communication_{step}" if apart else "communication"
+        if self.execution.shared_stream:
+            return "communication"
+        if step.startswith("next_"):
+            return "communication_next_ids"
+        return f"communication_{step}" if step in ("replica_sync", "dense_sync") else "communication"
 
     def _add(self, operation: Operation) -> Indices:
         self.operations.append(operation)

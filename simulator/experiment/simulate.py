@@ -7,7 +7,7 @@ order, taken from a checkpoint, or left out.
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
 
-from simulator.engine.iteration import iteration_program, steps_of
+from simulator.engine.iteration import IDS, iteration_program
 from simulator.engine.replay import replay
 from simulator.engine.timeline import Timeline
 from simulator.experiment.experiment import Experiment
@@ -91,7 +91,7 @@ def draw(experiment: Experiment, placement: Placement, number: int) -> Draw:
     next_ids: tuple[Phase, ...] = ()
     if placement.execution.pipelining:
         next_traffic = draw_traffic(placement, draw_batch(experiment, number + 1))
-        next_ids = steps_of(next_traffic.phases, "ids")
+        next_ids = tuple(phase for phase in next_traffic.phases if phase.step in IDS)
     return Draw(batch, draw_traffic(placement, batch), next_ids)
 
 

@@ -5,9 +5,9 @@ see. A `Batch` is one iteration's draw of how many lookups each rank makes in ea
 depends on a plan, so it is drawn in `traffic/`, keyed by the same seed.
 """
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -144,10 +144,6 @@ class Workload:
         if self.spec is None or self.folder is None:
             raise UserError(f"workload {self.name}: built in code, it has no keys to change")
         return build_workload(edited_spec(self.spec, changes), self.folder, like=self)
-
-    def with_drift(self, share: float, *, to: Literal["touched", "all"] = "touched") -> "Workload":
-        """The same workload after `share` of every table's lookups have moved to other rows."""
-        return replace(self, tables=tuple(table.with_drift(share, to=to) for table in self.tables))
 
     def samples(self, world_size: int) -> IntArray:
         """[world_size] samples of each rank in one iteration."""

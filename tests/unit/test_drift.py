@@ -123,9 +123,9 @@ class TestFromFiles:
         path.write_text(path.read_text() + "drift: 0.4\n")
         own = load_workload(workload_file(tmp_path, f"{LAW}, drift: 0.4")).tables[0]
         assert (
-            load_workload(path).configuration()["tables"] == plain.with_drift(0.4).configuration()["tables"]
+            load_workload(path).configuration()["tables"] == plain.with_(drift=0.4).configuration()["tables"]
         )
-        assert own.configuration() == plain.with_drift(0.4).tables[0].configuration()
+        assert own.configuration() == plain.with_(drift=0.4).tables[0].configuration()
 
     def test_a_pair_of_traces_is_exact(self, tmp_path: Path) -> None:
         """Planned: id 7 four times, 3 twice, 5 once. Replayed: 3 three times, 9 twice, 7 once."""

@@ -194,6 +194,83 @@ def size_argument(option: str, text: str) -> int:
 
 
 @app.command()
+def plan(
+    topology: TopologyArgument,
+    workload: WorkloadArgument,
+    policy: Annotated[str, typer.Option("--policy", "-p", help="a policy's name, or a YAML mapping")],
+    save: Annotated[Path | None, typer.Option(help="write the plan as YAML", metavar="FILE")] = None,
+) -> None:
+    """Plan a policy, and say which rows go where and why."""
+    from rich.console import Console
+
+    from simulator.report.plan_view import plan_text
+    from simulator.sharding.check import check_plan
+    from simulator.sharding.execution import Execution
+    from simulator.sharding.explain import explain_plan
+    from simulator.sharding.plan_file import save_plan
+    from simulator.sharding.registry import make_plan
+    from simulator.topology.load import load_topology
+    from simulator.workload.load import load_workload
+
+    cluster, statistics = load_topology(topology), load_workload(workload).statistics()
+    made = make_plan(policy_entries([policy])[0], statistics, cluster, Execution())
+    check_plan(made, statistics, cluster)
+    print(plan_text(made, explain_plan(made, statistics, cluster), width=Console().width), end="")
+    if save is not None:
+        save_plan(made, save)
+
+
+@app.command()
+def profile(
+    trace: Annotated[Path, typer.Argument(help="trace or locality file", metavar="TRACE")],
+    format_name: Annotated[
+        Literal["user_item", "sessions", "user_items", "locality"],
+        typer.Option("--format", help="what a line of the file is; it is never guessed"),
+    ],
+    workload: Annotated[
+        Path | None, typer.Option(help="write a workload that draws the same", metavar="FILE")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="draw the shares to this picture", metavar="FILE")] = None,
+) -> None:
+    """Measure a trace: rows touched, skew, lengths, reuse and drift."""
+    from simulator.files import replace_file
+    from simulator.report.profile_view import draw_profile, profile_text
+    from simulator.workload.profile import profile_locality, profile_trace
+    from simulator.workload.traces.source import TraceSource
+
+    measured = (
+        profile_locality(trace)
+        if format_name == "locality"
+        else profile_trace(TraceSource(trace, format_name))
+    )
+    print(profile_text(measured), end="")
+    if workload is not None:
+        replace_file(workload, measured.to_workload_yaml())
+    if plot is not None:
+        draw_profile(measured, plot)
+
+
+@app.command()
+def calibrate(
+    logs: Annotated[list[Path], typer.Argument(help="nccl-tests output, or CSV of op,ngpus,bytes,time_us")],
+    out: Annotated[
+        Path | None, typer.Option(help="write the topology's terms as YAML", metavar="FILE")
+    ] = None,
+) -> None:
+    """Fit a topology's start-up times, efficiency and pair cap to measured collectives."""
+    from simulator.calibrate.report import calibrate as fit
+    from simulator.files import replace_file
+    from simulator.report.calibration_view import calibration_text
+
+    report = fit(logs)
+    print(calibration_text(report), end="")
+    if out is not None:
+        replace_file(out, report.to_yaml())
+    else:
+        print(report.to_yaml(), end="")
+
+
+@app.command()
 def schema(
     kind: Annotated[Literal["topology", "workload", "experiment"], typer.Argument(help="kind of file")],
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from simulator.errors import UserError
+from simulator.files import replace_file
 from simulator.metrics.records import IterationRecord
 
 FILE_NAME = "iterations.jsonl"
@@ -73,13 +73,3 @@ def parse_line(line: str) -> dict[str, object] | None:
     except json.JSONDecodeError:
         return None
     return data if isinstance(data, dict) else None
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from error

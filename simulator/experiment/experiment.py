@@ -45,8 +45,8 @@ class Experiment:
         """The effective configuration, defaults filled in, as plain data. Equal data gives equal results."""
         spec = self.workload.spec
         return {
-            "topology": self.topology.spec.model_dump(mode="json"),
-            "workload": spec.model_dump(mode="json") if spec else {"name": self.workload.name},
+            "topology": self.topology.spec.model_dump(mode="json", by_alias=True),
+            "workload": spec.model_dump(mode="json", by_alias=True) if spec else {"name": self.workload.name},
             "experiment": {
                 "name": self.name,
                 "policies": [entry.configuration() for entry in self.policies],

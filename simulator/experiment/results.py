@@ -12,10 +12,10 @@ import numpy as np
 
 from simulator.arrays import IntArray
 from simulator.errors import UserError
-from simulator.experiment.checkpoint import replace_file
 from simulator.experiment.inputs import workload_inputs
 from simulator.experiment.provenance import assumptions, provenance, versions
 from simulator.experiment.simulate import Comparison, Iteration, PolicySetup
+from simulator.files import replace_file
 from simulator.metrics.records import METRIC_NAMES
 from simulator.report.folder import matrix_name, trace_name
 from simulator.report.perfetto import write_trace

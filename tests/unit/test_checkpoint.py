@@ -5,7 +5,8 @@ import json
 import pytest
 
 from simulator.errors import UserError
-from simulator.experiment.checkpoint import FILE_NAME, Checkpoint, read_records, replace_file
+from simulator.experiment.checkpoint import FILE_NAME, Checkpoint, read_records
+from simulator.files import replace_file
 from simulator.metrics.records import IterationMetrics, IterationRecord
 
 METRICS = IterationMetrics(1, 2, 3, 4, 0.1, 0.2, 0.3, 0.05, None)

@@ -50,20 +50,19 @@ def alike(runs: Sequence["RunExplanation"]) -> list[list["RunExplanation"]]:
 
 
 def runs_table(runs: Sequence["RunExplanation"]) -> "Table":
-    """A line a run of rows; bytes are of all ranks in one iteration, memory of the fullest GPU."""
+    """A line a run of rows; bytes are of all ranks in one iteration, memory is that of the fullest GPU."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for heading in ("table", "tier"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("from row", "to row", "lookups", "all-to-all", "memory a GPU"):
-        table.add_column(heading, justify="right")
+    table.add_column("table", overflow="fold")
+    table.add_column("tier", no_wrap=True)
+    for heading in ("up to row", "lookups", "all-to-all", "memory"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for run in runs:
         table.add_row(
-            run.table,
+            run.table if run.start == 0 else "",
             run.tier,
-            f"{run.start:,}",
             f"{run.stop:,}",
             share_text(run.lookup_share),
             bytes_text(run.all_to_all_bytes),

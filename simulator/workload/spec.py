@@ -18,6 +18,7 @@ from simulator.workload.spec_popularity import (
 )
 
 ELEMENT_BYTES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}
+MOST_SAMPLES = 10**9  # of one rank
 Dtype = Literal["fp32", "fp16", "bf16", "fp8", "int8"]
 
 
@@ -65,7 +66,7 @@ def _drift_from_number(value: Any) -> Any:
     return {"share": value} if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
-Drift = Annotated[DriftSpec, BeforeValidator(_drift_from_number)]
+Drift = Annotated[DriftSpec, BeforeValidator(_drift_from_number, json_schema_input_type=float | DriftSpec)]
 
 
 class TableSpec(StrictModel):
@@ -131,9 +132,11 @@ class TableSpec(StrictModel):
         if isinstance(law, ZipfSpec) and len(law.hitter_shares) >= self.touched_rows > 0:
             text = f"{len(law.hitter_shares)} heavy hitters, the touched rows are {self.touched_rows}"
             return [Finding(("popularity", "heavy_hitters"), f"table {self.name}: {text}")]
-        if isinstance(law, CumulativeSpec) and law.rows[-1] > self.rows:
-            text = f"{law.rows[-1]} touched rows, the table has {self.rows}"
-            return [Finding(("popularity", "rows"), f"table {self.name}: {text}")]
+        planned = None if self.planning is None else self.planning.popularity
+        for measured, key in ((law, ("popularity",)), (planned, ("planning", "popularity"))):
+            if isinstance(measured, CumulativeSpec) and measured.rows[-1] > self.rows:
+                text = f"{measured.rows[-1]} touched rows, the table has {self.rows}"
+                return [Finding((*key, "rows"), f"table {self.name}: {text}")]
         if self.touched is not None and not isinstance(law, (ZipfSpec, UniformSpec, LocalitySpec)):
             return [Finding(("touched",), f"table {self.name}: the data says which rows are touched")]
         return []
@@ -165,7 +168,9 @@ class RankBatchSpec(StrictModel):
     """A rank with a batch of its own."""
 
     rank: Count = Field(description="required")
-    samples: Count = Field(description="of this rank in one iteration, 0 is allowed; required")
+    samples: Count = Field(
+        le=MOST_SAMPLES, description="of this rank in one iteration, 0 is allowed; required"
+    )
 
 
 class RankSkewSpec(StrictModel):
@@ -180,7 +185,9 @@ class WorkloadSpec(StrictModel):
 
     name: Text = Field(description="required")
     source: Text | None = Field(None, description="where the figures come from; default none")
-    batch_per_rank: Count = Field(description="samples of one rank in one iteration; required")
+    batch_per_rank: Count = Field(
+        le=MOST_SAMPLES, description="samples of one rank in one iteration; required"
+    )
     embedding_dtype: Dtype = Field("fp32", description="of an element of a row; default fp32")
     tables: tuple[TableSpec, ...] = Field(description="at least one; required")
     dense: DenseSpec = Field(DenseSpec(), description="default: no dense compute")
@@ -205,6 +212,9 @@ class WorkloadSpec(StrictModel):
             ):
                 text = f"tables of stream {table.stream!r} must be alike in all but name, count and dim"
                 findings.append(Finding(("tables", index, "stream"), text))
+        ranks = [entry.rank for entry in self.batch_of_rank]
+        if len(set(ranks)) < len(ranks):
+            findings.append(Finding(("batch_of_rank",), "a rank stands twice"))
         if not self.tables:
             findings.append(Finding(("tables",), "the list is empty, at least one table is needed"))
         if findings:

@@ -61,8 +61,9 @@ def _fixed_from_number(value: Any) -> Any:
     return {"kind": "fixed", "value": value} if isinstance(value, (int, float)) else value
 
 
+_Kinds = FixedLengthSpec | LognormalLengthSpec | HistogramLengthSpec
 LengthSpec = Annotated[
-    FixedLengthSpec | LognormalLengthSpec | HistogramLengthSpec,
+    _Kinds,
     Field(discriminator="kind"),
-    BeforeValidator(_fixed_from_number),
+    BeforeValidator(_fixed_from_number, json_schema_input_type=int | _Kinds),
 ]

@@ -32,6 +32,9 @@ __all__ = [
 ]
 
 
+MOST_SAMPLES_DEALT = 50_000_000
+
+
 @dataclass(frozen=True, eq=False)
 class TableStatistics:
     """What a policy may know of one table before it plans."""
@@ -176,6 +179,11 @@ class Workload:
         if self.rank_skew is None:
             return table.length.draw_sums(rng, samples)
         self._check_rank("rank_skew", self.rank_skew.rank, len(samples))
+        if samples.sum() > MOST_SAMPLES_DEALT:
+            raise UserError(
+                f"workload {self.name}: rank_skew deals samples one by one, {samples.sum()} are more than "
+                f"{MOST_SAMPLES_DEALT}"
+            )
         lengths = table.length.draw(rng, int(samples.sum()))
         lengths = _longest_on(rng, lengths, samples, self.rank_skew)
         nonempty = sums_by_rank((lengths > 0).astype(np.int64), samples)

@@ -1,14 +1,18 @@
 """Histogram files: locality statistics and rank frequencies."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from simulator.errors import UserError
 from simulator.workload.load import load_workload
 from simulator.workload.popularity.histogram import from_locality
 from simulator.workload.profile import profile_locality
+from simulator.workload.traces import files
 from simulator.workload.traces.locality import read_locality
 from simulator.workload.traces.rank_frequency import read_rank_frequency
 
@@ -112,9 +116,49 @@ class TestLocality:
         assert str(error.value).startswith(f"{path}: ")
         assert len(str(error.value).splitlines()) == 1
 
-    def test_a_missing_file_is_one_line_of_error(self, tmp_path: Path) -> None:
-        with pytest.raises(UserError, match="cannot read the histogram"):
-            read_locality(tmp_path / "none")
+    @pytest.mark.parametrize(
+        ("name", "found"), [("none", "cannot read it: No such"), (".", "not a regular file")]
+    )
+    def test_a_file_that_is_none_is_one_line_of_error(self, tmp_path: Path, name: str, found: str) -> None:
+        for read in (read_locality, read_rank_frequency):
+            with pytest.raises(UserError) as error:
+                read(tmp_path / name)
+            assert str(error.value).startswith(f"{tmp_path / name}: {found}")
+
+    def test_a_file_without_end_is_not_read(self) -> None:
+        with pytest.raises(UserError, match="/dev/zero: not a regular file"):
+            read_locality(Path("/dev/zero"))
+
+    def test_a_huge_file_is_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(files, "MOST_BYTES", 10)
+        (tmp_path / "huge.csv").write_text("rank,frequency\n")
+        with pytest.raises(UserError, match="15 bytes, allowed are at most 10"):
+            read_rank_frequency(tmp_path / "huge.csv")
+
+    @settings(max_examples=150, deadline=None)
+    @given(data=st.data())
+    def test_a_damaged_file_is_read_or_refused_in_one_line(self, data: st.DataObject) -> None:
+        """Bytes of a good file changed, cut and put in: a curve that ends at 1, or an error."""
+        for text, read in (
+            (section() + section(tables=3), lambda path: from_locality(read_locality(path), 5_000)),
+            ("rank,frequency\n1,5\n2,3\n7,2\n", read_rank_frequency),
+        ):
+            content = bytearray(text.encode())
+            for _ in range(data.draw(st.integers(1, 4))):
+                at = data.draw(st.integers(0, len(content) - 1))
+                content[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3)) or b"9"
+            with TemporaryDirectory() as folder:
+                path = Path(folder) / "damaged"
+                path.write_bytes(content)
+                try:
+                    popularity = read(path)
+                except UserError as error:
+                    message = str(error)
+                    if not message.startswith(str(path)) or len(message.splitlines()) > 1:
+                        raise AssertionError(message) from error
+                else:
+                    assert popularity.cumulative_share(popularity.rows) == 1.0
+                    assert np.isfinite(popularity.blocks(100).shares).all()
 
     def test_a_table_may_follow_a_histogram(self, locality: Path) -> None:
         path = locality.parent / "w.yaml"
@@ -162,6 +206,7 @@ class TestRankFrequency:
             ("rank,frequency\n2,1\n", ":2: rank is '2', must be 1"),
             ("rank,frequency\n1,1\n1,1\n", ":3: rank is '1', must be 2 or more"),
             ("rank,frequency\n1,1\n2.5,1\n", ":3: rank is '2.5', must be 2 or more"),
+            ("rank,frequency\n1,1\n" + "9" * 5_000 + ",1\n", f":3: rank is '{'9' * 40}', must be 2 or more"),
             ("rank,frequency\n1,1\n-2,1\n", ":3: rank is '-2', must be 2 or more"),
             (
                 "rank,frequency\n1,1\n2,2\n",

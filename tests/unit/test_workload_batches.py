@@ -115,6 +115,13 @@ class TestRankSkew:
         )
         assert abs(lookups[0] - lookups.mean()) < 4 * lookups.std()
 
+    def test_more_samples_than_can_be_dealt_are_refused(self) -> None:
+        huge = workload(batch_per_rank=10**9, rank_skew=RankSkew(0, 1.0))
+        with pytest.raises(
+            UserError, match="rank_skew deals samples one by one, 4000000000 are more than 50000000"
+        ):
+            huge.draw_batch(4, seed=1, iteration=0)
+
     def test_an_empty_rank_cannot_hold_them(self) -> None:
         skewed = workload(batch_of_rank=((1, 0),), rank_skew=RankSkew(1, 1.0))
         assert skewed.draw_batch(4, seed=1, iteration=0).lookups[1, 0] == 0

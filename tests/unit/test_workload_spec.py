@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from simulator.config.load import json_schema
 from simulator.errors import UserError
 from simulator.workload.load import load_workload
+from simulator.workload.spec import WorkloadSpec
 from simulator.workload.workload import Dense, RankSkew
 
 TABLE = "name: items, rows: 1000, dim: 8, length: 5, popularity: {kind: zipf, s: 1}"
@@ -208,6 +210,36 @@ def test_all_mistakes_of_a_file_are_told_at_once(tmp_path: Path) -> None:
 
 def test_a_file_without_tables_is_refused(tmp_path: Path) -> None:
     assert "at least one table" in message(tmp_path, "name: w\nbatch_per_rank: 1\ntables: []\n")
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (
+            "batch_of_rank: [{rank: 1, samples: 2}, {rank: 1, samples: 3}]\n",
+            "batch_of_rank: a rank stands twice",
+        ),
+        ("batch_of_rank: [{rank: 1, samples: 1e10}]\n", "batch_of_rank[0].samples: "),
+        ("rank_skew: {rank: -1}\n", "rank_skew.rank: "),
+        ("rank_skew: {share: 1.5}\n", "rank_skew.share: "),
+        ("embedding_dtype: fp12\n", "embedding_dtype: "),
+        ("dense: {forward: 3}\n", "dense.forward: "),
+    ],
+)
+def test_a_mistake_beside_the_tables_is_named_too(tmp_path: Path, more: str, expected: str) -> None:
+    assert expected in message(tmp_path, with_table(TABLE, more))
+
+
+def test_a_planned_curve_must_fit_into_the_table(tmp_path: Path) -> None:
+    planning = "planning: {popularity: {kind: cumulative, rows: [1, 2000], shares: [0.6, 1]}}"
+    text = message(tmp_path, with_table(f"{TABLE}, {planning}"))
+    assert "tables[0].planning.popularity.rows: table items: 2000 touched rows, the table has 1000" in text
+
+
+def test_editors_are_told_that_a_bare_length_and_drift_will_do() -> None:
+    table = json_schema(WorkloadSpec)["$defs"]["TableSpec"]["properties"]
+    assert {"type": "integer"} in table["length"]["anyOf"]
+    assert {"type": "number"} in table["drift"]["anyOf"]
 
 
 def test_tables_of_one_stream_may_differ_in_name_and_dim(tmp_path: Path) -> None:

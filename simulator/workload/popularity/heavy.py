@@ -44,16 +44,13 @@ class HeavyHitters(Shares):
 
     @cached_property
     def _places(self) -> IntArray:
-        """[hitters] the row, in popularity order, at which each hitter stands."""
-        hotter = [self._hotter_tail_rows(share) for share in self.hitters]
-        return np.array(hotter, np.int64) + np.arange(len(hotter))
-
-    def _hotter_tail_rows(self, share: float) -> int:
-        low, high = 0, self.tail.rows
-        while low < high:
-            middle = (low + high) // 2
-            if self._tail_share * self.tail.row_share(middle) > share:
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        """[hitters] the row, in popularity order, at which each hitter stands: behind the tail's hotter rows."""
+        shares = np.array(self.hitters)
+        low = np.zeros(len(shares), np.int64)
+        high = np.full(len(shares), self.tail.rows)
+        while (low < high).any():
+            middle = low + (high - low) // 2
+            hotter = self._tail_share * self.tail.share_between(middle, middle + 1) > shares
+            low = np.where(hotter & (low < high), middle + 1, low)
+            high = np.where(hotter, high, middle)
+        return low + np.arange(len(shares))

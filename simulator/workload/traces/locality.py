@@ -27,14 +27,15 @@ import numpy as np
 
 from simulator.arrays import FloatArray, IntArray
 from simulator.errors import UserError
+from simulator.workload.traces.files import read_small_text
 
-_TABLES = re.compile(r"\w+_t(\d+)_bs\d+")
-_BATCH = re.compile(r"Locality stats after processing \d+ batches of size (\d+)")
-_LOOKUPS = re.compile(r"Avg # of indices: (\d+)")
-_ROWS = re.compile(r"Avg # of unique cols: (\d+)")
+_TABLES = re.compile(r"\w+_t([1-9]\d{0,9})_bs\d+")
+_BATCH = re.compile(r"Locality stats after processing \d+ batches of size (\d{1,15})")
+_LOOKUPS = re.compile(r"Avg # of indices: (\d{1,18})")
+_ROWS = re.compile(r"Avg # of unique cols: (\d{1,18})")
 _ROW_SHARES = "Histogram of col sizes:"
 _LOOKUP_SHARES = "Ratio of index distribution at different column sizes:"
-_CLASS = re.compile(r"\((\d+)(?:, \d+\]|\+): (\d\.\d+)")
+_CLASS = re.compile(r"\((\d{1,15})(?:, \d+\]|\+): ([01]\.\d{1,15})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +66,9 @@ class _Section:
 
     def classes(self) -> list[int]:
         """The classes' lower bounds, none where the section is incomplete."""
-        complete = (
-            self.samples and self.lookups and self.rows and set(self.row_shares) == set(self.lookup_shares)
-        )
+        counted = self.samples and self.lookups and self.rows
+        hit = any(self.row_shares.get(low, 0) * share > 0 for low, share in self.lookup_shares.items())
+        complete = counted and hit and set(self.row_shares) == set(self.lookup_shares)
         return sorted(self.row_shares) if complete else []
 
 
@@ -98,18 +99,15 @@ def read_locality(path: Path) -> Locality:
 
 
 def _sections(path: Path) -> list[_Section]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot read the histogram: {error}") from error
     sections: list[_Section] = []
     shares: dict[int, float] = {}
     tables = 1
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_small_text(path).splitlines(), start=1):
         if found := _TABLES.match(line):
             tables = int(found[1])
         elif found := _BATCH.match(line):
             sections.append(_Section(number, tables, int(found[1])))
+            tables = 1
         elif not sections:
             continue
         elif found := _LOOKUPS.match(line):

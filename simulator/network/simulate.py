@@ -8,8 +8,9 @@ from simulator.arrays import FloatArray, IndexArray
 from simulator.network.capacities import Capacities
 from simulator.network.errors import stalled_error
 from simulator.network.flows import Flows
+from simulator.network.in_flight import InFlight
 from simulator.network.load import volume_bytes
-from simulator.network.state import FlowState
+from simulator.network.plan import Finished
 from simulator.topology.topology import Topology
 
 
@@ -31,18 +32,19 @@ def simulate_flows(
     resource that has failed and never returns.
     """
     run = _Run(topology, flows, tolerance or 0.0)
-    for when_s, started in _starts(len(flows), start_s):
-        run.go_to(when_s)
-        run.start(started)
+    if len(flows):
+        for when_s, started in _starts(len(flows), start_s):
+            run.go_to(when_s)
+            run.start(started, when_s)
     run.go_to(np.inf)
     time_s = float(run.finish_s.max(initial=0.0))
-    return FlowResult(run.finish_s, time_s, run.state.solves)
+    return FlowResult(run.finish_s, time_s, run.in_flight.solves)
 
 
 def _starts(count: int, start_s: FloatArray | None) -> list[tuple[float, IndexArray]]:
     """Which flows start when, in order of time."""
     everyone = np.arange(count, dtype=np.int32)
-    if start_s is None or not count:
+    if start_s is None:
         return [(0.0, everyone)]
     times_s, group = np.unique(start_s, return_inverse=True)
     by_group = np.argsort(group, kind="stable").astype(np.int32)
@@ -57,44 +59,46 @@ class _Run:
         self.finish_s = np.zeros(len(flows))
         self._topology, self._flows = topology, flows
         self._capacities = Capacities(topology)
-        self.state = FlowState(self._capacities.now_bytes_per_s, tolerance=tolerance)
+        self.in_flight = InFlight(self._capacities.now_bytes_per_s, tolerance=tolerance)
         self._latency_s = np.empty(0)
-        self._started = np.empty(0, np.int32)
+        self._started = np.empty(0, np.int32)  # the flows in the order in which they started
 
-    def start(self, which: IndexArray) -> None:
-        if not len(which):
-            return
-        self._change_capacities()
+    def start(self, which: IndexArray, time_s: float) -> None:
+        """At `time_s`, which has been reached."""
+        self._change_capacities(time_s)
         flows = self._flows
         if len(which) < len(flows):
             flows = Flows(flows.sources[which], flows.destinations[which], flows.bytes[which])
         routes = self._topology.routes(flows.sources, flows.destinations)
-        self.state.add(routes, volume_bytes(routes, flows.bytes))
         self._started = np.concatenate((self._started, which))
         self._latency_s = np.concatenate((self._latency_s, routes.latency_s))
+        _, finished = self.in_flight.add(routes, volume_bytes(routes, flows.bytes), time_s)
+        self._note(finished)
         self._check_stalled()
 
     def go_to(self, time_s: float) -> None:
-        """Advance to `time_s`, or until all is through."""
-        while self.state.live_flows and self.state.time_s < time_s:
-            until_s = min(time_s, self._capacities.next_change_s)
-            finished = self.state.advance(self.state.plan(until_s).end_s)
-            self.finish_s[self._started[finished.flows]] = finished.finish_s + self._latency_s[finished.flows]
-            self._change_capacities()
-        if time_s < np.inf:
-            self.state.advance(time_s)
-            self._change_capacities()
+        """See to all that ends by `time_s`."""
+        while self.in_flight.parts:
+            end_s = self.in_flight.plan(self._capacities.next_change_s)
+            if end_s > time_s:
+                break
+            self._note(self.in_flight.complete(end_s))
+            self._change_capacities(end_s)
 
-    def _change_capacities(self) -> None:
-        due = self._capacities.take_changes(self.state.time_s)
+    def _note(self, finished: list[Finished]) -> None:
+        for some in finished:
+            self.finish_s[self._started[some.flows]] = some.finish_s + self._latency_s[some.flows]
+
+    def _change_capacities(self, time_s: float) -> None:
+        due = self._capacities.take_changes(time_s)
         for change in due:
-            self.state.set_capacity(change.resource, self._capacities.now_bytes_per_s[change.resource])
+            self.in_flight.set_capacity(change.resource, self._capacities.now_bytes_per_s[change.resource])
         if due:
             self._check_stalled()
 
     def _check_stalled(self) -> None:
         for resource, failed_s in self._capacities.failed_s.items():
-            waiting = self._started[self.state.crossing(resource)]
+            waiting = self._started[self.in_flight.crossing(resource)]
             if len(waiting):
                 ranks = np.union1d(self._flows.sources[waiting], self._flows.destinations[waiting])
                 raise stalled_error(self._topology.resources.names[resource], failed_s, ranks.tolist())

@@ -113,3 +113,28 @@ def backlog(slots: IndexArray, remaining: FloatArray, routes: IndexArray, resour
                 break
             total[r] += remaining[slot]
     return total
+
+
+@compiled
+def _root(parents: IndexArray, resource: int) -> int:
+    while parents[resource] != resource:
+        parents[resource] = parents[parents[resource]]
+        resource = parents[resource]
+    return resource
+
+
+@compiled
+def components(routes: IndexArray, resources: int) -> IndexArray:
+    """For each resource the least one that it is joined to by routes, directly or by way of others."""
+    parents = np.arange(resources).astype(np.int32)
+    for slot in range(len(routes)):
+        first = _root(parents, routes[slot, 0])
+        for hop in range(1, routes.shape[1]):
+            if routes[slot, hop] < 0:
+                break
+            other = _root(parents, routes[slot, hop])
+            parents[max(first, other)] = min(first, other)
+            first = min(first, other)
+    for resource in range(resources):
+        parents[resource] = _root(parents, resource)
+    return parents

@@ -69,7 +69,7 @@ def test_even_megabyte_pairs(ranks: int, expected_ms: float, tolerance: float | 
     )
     result = simulate_flows(topology, even(topology, 10**6), tolerance=tolerance)
     assert result.time_s == pytest.approx(expected_ms * 1e-3, rel=1e-12)
-    assert result.solves == 2
+    assert result.solves == (2 if tolerance else 1 + topology.island_count)  # one for each part and instant
     assert min(result.finish_s) == pytest.approx(7e6 / 450e9, rel=1e-12)
 
 

@@ -149,10 +149,25 @@ def test_a_rank_that_is_done_can_send_at_that_instant(make: Make) -> None:
 def test_what_is_sent_at_one_instant_is_solved_for_once() -> None:
     env = Environment()
     network = FluidNetwork(env, four_ranks(), tolerance=None)
-    for source in range(4):
-        network.send(flows((source, (source + 1) % 4, GB)), ranks=(0, 1, 2, 3))
+    for destination in (1, 2, 3):
+        network.send(flows((0, destination, GB)), ranks=(0, 1, 2, 3))
     env.run()
-    assert (network.solves, env.now) == (1, pytest.approx(1.0))
+    assert (network.solves, env.now) == (1, pytest.approx(3.0))
+
+
+@pytest.mark.parametrize(("tolerance", "solves"), [(None, 4), (0.01, 4)])
+def test_what_shares_no_port_is_left_alone(tolerance: float | None, solves: int) -> None:
+    """Flows in one direction each: 0->1 from 0 s, 2->3 from 0.25 s and 3->2 from 0.5 s. 0->1 again at 0.75 s
+    cuts the first only, which needs a solution more."""
+    env = Environment()
+    network = FluidNetwork(env, four_ranks(), tolerance=tolerance)
+    sent = []
+    for start_s, source, destination in ((0.0, 0, 1), (0.25, 2, 3), (0.5, 3, 2), (0.75, 0, 1)):
+        env.run(until=start_s) if start_s else None
+        sent.append(network.send(flows((source, destination, GB)), ranks=(0, 1, 2, 3)))
+    env.run()
+    assert [float(each.finish_s[0]) for each in sent] == pytest.approx([1.25, 1.25, 1.5, 2.0])
+    assert network.solves == solves + 1
 
 
 def test_transmissions_that_come_in_the_middle_of_a_step_do_not_move_what_has_finished() -> None:

@@ -1,0 +1,35 @@
+"""A `Plan`: what happens to some flows until something outside changes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.arrays import BoolArray, FloatArray, IndexArray
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """Flows, by number, that are through, in order of time."""
+
+    flows: IndexArray
+    finish_s: FloatArray
+
+    @classmethod
+    def none(cls) -> "Finished":
+        return cls(np.empty(0, np.int32), np.empty(0))
+
+    def pick(self, which: BoolArray) -> "Finished":
+        """Some of them."""
+        return Finished(self.flows[which], self.finish_s[which])
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """From `start_s` to `end_s`, unless something changes before."""
+
+    start_s: float
+    end_s: float
+    amounts_s: float  # the time in which each flow moves its amount
+    stepped: bool  # flows may finish before the end; else the rates hold until the end
+    slots: IndexArray  # of the flows that finish
+    finishing: Finished  # those flows

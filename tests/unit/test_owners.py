@@ -141,3 +141,20 @@ def test_pieces_and_blocks_add_up() -> None:
     assert result.piece_shares.sum() + result.block_shares.sum() == pytest.approx(1.0, abs=1e-12)
     assert result.shares.sum() == pytest.approx(1.0, abs=1e-12)
     assert (np.diff(result.piece_owner) >= 0).all()
+
+
+def test_rows_alike_are_counted_together_and_none_is_lost() -> None:
+    """Occupancy needs classes of rows; uniform rows are one class for each owner, skewed ones some hundred."""
+    uniform = owners_of(table(50_000, Uniform(40_000)), 0, 50_000, 8, heads=HEADS, seed=1).occupancy
+    assert uniform.piece_owner.tolist() == list(range(8))
+    assert int(uniform.pieces.rows.sum()) == 40_000
+    zipf = owners_of(
+        table(10**9, ZipfMandelbrot(4 * 10**8, 1.15)), 0, 10**9, 8, heads=HEADS, seed=1
+    ).occupancy
+    assert int(zipf.pieces.rows.sum()) == HEADS
+    assert zipf.blocks.rows.sum() == pytest.approx(4 * 10**8 - HEADS)
+    assert len(zipf.pieces.rows) < 8 * 260
+    assert zipf.blocks.rows.shape[1] < 260
+    lookups = (zipf.pieces.rows * zipf.pieces.chance)[zipf.piece_owner == 3].sum()
+    lookups += (zipf.blocks.rows * zipf.blocks.chance)[3].sum()
+    assert lookups == pytest.approx(1.0)

@@ -59,6 +59,7 @@ def write_results(folder: Path, comparison: Comparison) -> None:
         "links": link_rows(comparison),
         "memory": memory_rows(comparison),
         "tiers": tier_rows(comparison),
+        "hit_rates": hit_rate_rows(comparison),
         "popularity": popularity_rows(comparison.experiment.workload),
     }
     for name, rows in tables.items():
@@ -83,8 +84,14 @@ def summary_json(comparison: Comparison) -> dict[str, Any]:
         "provenance": provenance(comparison.experiment),
         "assumptions": assumptions(comparison.experiment),
         "policies": [
-            {**summary.to_json(), "notes": list(setup.plan.notes)}
-            for summary, setup in zip(comparison.summaries, comparison.setups, strict=True)
+            {
+                **summary.to_json(),
+                "hit_rates": [vars(rate) for rate in rates],
+                "notes": list(setup.plan.notes),
+            }
+            for summary, setup, rates in zip(
+                comparison.summaries, comparison.setups, comparison.hit_rates(), strict=True
+            )
         ],
     }
 
@@ -168,6 +175,15 @@ def tier_rows(comparison: Comparison) -> Rows:
                     }
                 )
     return rows
+
+
+def hit_rate_rows(comparison: Comparison) -> Rows:
+    """The share of lookups that each tier was planned to take, and took."""
+    return [
+        {"policy": setup.label, **vars(rate)}
+        for setup, rates in zip(comparison.setups, comparison.hit_rates(), strict=True)
+        for rate in rates
+    ]
 
 
 def popularity_rows(workload: Workload) -> Rows:

@@ -12,6 +12,7 @@ from simulator.engine.replay import replay
 from simulator.engine.timeline import Timeline
 from simulator.experiment.experiment import Experiment
 from simulator.metrics.bounds import collective_bounds
+from simulator.metrics.hit_rates import HitRate, hit_rates
 from simulator.metrics.invariants import check_iteration
 from simulator.metrics.measure import measure
 from simulator.metrics.records import IterationRecord
@@ -65,6 +66,14 @@ class Comparison:
     setups: tuple[PolicySetup, ...]
     records: tuple[tuple[IterationRecord, ...], ...]
     summaries: tuple[PolicySummary, ...]
+
+    def hit_rates(self) -> list[tuple[HitRate, ...]]:
+        """Of each policy, its tiers' planned and achieved shares of the lookups."""
+        statistics = self.experiment.workload.statistics()
+        return [
+            hit_rates(setup.plan, statistics, records)
+            for setup, records in zip(self.setups, self.records, strict=True)
+        ]
 
 
 def set_up(experiment: Experiment, entry: PolicyEntry) -> PolicySetup:

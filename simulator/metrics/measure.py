@@ -59,7 +59,8 @@ def measure(
         iteration=iteration,
         metrics=iteration_metrics(timeline, traffic, topology, phases),
         phases=phases,
-        lookups_by_tier={str(tier): int(count) for tier, count in traffic.lookups_by_tier.items()},
+        lookups_by_tier=dict(traffic.lookups_by_tier),
+        hits_by_tier=dict(traffic.hits_by_tier),
         resource_bytes=tuple(timeline.resource_bytes.tolist()),
     )
 

@@ -53,7 +53,8 @@ class IterationRecord:
     iteration: int
     metrics: IterationMetrics
     phases: tuple[PhaseRecord, ...]
-    lookups_by_tier: dict[str, int]
+    lookups_by_tier: dict[str, int]  # where they were answered; `local` is the rank itself
+    hits_by_tier: dict[str, int]  # the tier of their row, local or not
     resource_bytes: tuple[int, ...]  # [resources] payload that passed each resource
 
     def to_json(self) -> dict[str, Any]:
@@ -67,6 +68,7 @@ class IterationRecord:
             metrics=IterationMetrics(**data["metrics"]),
             phases=tuple(PhaseRecord(**phase) for phase in data["phases"]),
             lookups_by_tier=data["lookups_by_tier"],
+            hits_by_tier=data["hits_by_tier"],
             resource_bytes=tuple(data["resource_bytes"]),
         )
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from simulator.report.columns import POLICY, TIME, TRAFFIC, Column, Units
 from simulator.report.headline import INTRODUCTION, headline
+from simulator.report.remarks import remarks
 
 if TYPE_CHECKING:
     from rich.console import Group, RenderableType
@@ -27,7 +28,8 @@ def comparison_table(summary: Mapping[str, Any]) -> "Group":
 
     traffic = table(summary, TRAFFIC)
     time = table(summary, [column for column in TIME if column.key not in LEFT_TO_HTML])
-    return Group(Text(TRAFFIC_TITLE), traffic, Text(TIME_TITLE), time, Text(FOOTNOTE))
+    below = [Text(line) for line in (FOOTNOTE, *remarks(summary))]
+    return Group(Text(TRAFFIC_TITLE), traffic, Text(TIME_TITLE), time, *below)
 
 
 def comparison_text(summary: Mapping[str, Any], *, width: int = TEXT_WIDTH) -> str:

@@ -13,7 +13,7 @@ METRICS = IterationMetrics(1, 2, 3, 4, 0.1, 0.2, 0.3, 0.05, None)
 
 
 def record(policy: str, iteration: int) -> IterationRecord:
-    return IterationRecord(policy, iteration, METRICS, (), {"global": 1}, (1, 2))
+    return IterationRecord(policy, iteration, METRICS, (), {"global": 1}, {"global": 1}, (1, 2))
 
 
 def fill(folder, digest, records):

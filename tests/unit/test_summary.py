@@ -46,6 +46,7 @@ def record(
         metrics=replace(METRICS, **changes),
         phases=phases,
         lookups_by_tier={"global": 5},
+        hits_by_tier={"global": 5},
         resource_bytes=(1, 2, 3),
     )
 

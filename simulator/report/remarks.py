@@ -1,0 +1,37 @@
+"""What stands under a comparison: how well its means are known, and hits that parted from the plan."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simulator.report.scales import share_text
+
+NOTABLE_SHARE = 0.005  # of the lookups, by which a tier's hits must part from the plan to be told
+
+
+def remarks(summary: Mapping[str, Any]) -> list[str]:
+    """Sentences about the figures of `summary.json`."""
+    return [*interval(summary), *parted_hits(summary)]
+
+
+def interval(summary: Mapping[str, Any]) -> Iterator[str]:
+    """The widest 95 % interval of a policy's communication time, relative to it."""
+    widths = {}
+    for row in summary["policies"]:
+        known = row.get("spread", {}).get("communication_s", {})
+        if known.get("half_width") is not None and known["mean"]:
+            widths[row["policy"]] = known["half_width"] / known["mean"]
+    if widths:
+        widest = max(widths, key=lambda policy: widths[policy])
+        yield f"95 % intervals of communication: within ± {share_text(widths[widest])} ({widest})."
+
+
+def parted_hits(summary: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each tier that took more or fewer lookups than it was planned for."""
+    for row in summary["policies"]:
+        for rate in row.get("hit_rates", []):
+            planned, achieved = rate["planned_share"], rate["achieved_share"]
+            if achieved is not None and abs(achieved - planned) > NOTABLE_SHARE:
+                yield (
+                    f"{row['policy']}: {rate['tier']} rows took {share_text(achieved)} of the lookups, "
+                    f"planned were {share_text(planned)}."
+                )

@@ -68,8 +68,7 @@ def cases(draw: st.DrawFn) -> Case:
         cuts = sorted(draw(st.lists(st.integers(0, rows), max_size=3)))
         edges = [0, *cuts] if draw(st.booleans()) else [0, *cuts, rows]  # the first reclaims what is left
         segments = tuple(
-            Segment(start, stop, draw(layout_of(topology)))
-            for start, stop in itertools.pairwise(edges)
+            Segment(start, stop, draw(layout_of(topology))) for start, stop in itertools.pairwise(edges)
         )
         plans.append(TablePlan(f"t{index}", segments))
     shape = (topology.world_size, len(tables))

@@ -127,8 +127,9 @@ def startup_s(loads: Loads, topology: Topology, *, steps: int = 1) -> float:
     route = typical_route(topology, crosses=crosses)
     if route is None:
         return terms.after_s(busiest_bytes)
-    gaps_s = float((loads.nic_messages * route.overhead_bytes[0] / topology.inter_island_bytes_per_s).max())
-    return terms.after_s(busiest_bytes) + steps * float(route.latency_s[0]) + (gaps_s if crosses else 0.0)
+    gap_bytes = loads.nic_messages * float(route.overhead_bytes[0]) if crosses else loads.nic_messages
+    gap_s = float((gap_bytes / topology.inter_island_bytes_per_s).max())
+    return terms.after_s(busiest_bytes) + steps * (float(route.latency_s[0]) + gap_s)
 
 
 def typical_route(topology: Topology, *, crosses: bool) -> Routes | None:

@@ -40,8 +40,8 @@ class Loads:
 
     @classmethod
     def both_ways(cls, nic: FloatArray, up: FloatArray) -> "Loads":
-        """Every rank sends what it receives, in so few messages that they do not count."""
-        return cls(nic, nic, up, up, np.zeros(len(nic)))
+        """Every rank sends what it receives, and what leaves its island to one peer."""
+        return cls(nic, nic, up, up, np.where(nic > 0, 1.0, 0.0))
 
     def __add__(self, other: "Loads") -> "Loads":
         """At most one message goes from one rank to another."""

@@ -125,7 +125,8 @@ def test_replicating_further_pays_from_about_one_lookup_a_rank():
     v = 2 b / (8 + 2 b): W lookups in the cluster, but for the ids, on ports of any speed."""
     for scale_up in (3e11, 1e15):
         topology, statistics = cluster(scale_up=scale_up), workload(1.1)
-        hot = planned("flexshard", statistics, topology).tables[0].segments[0]
+        entry = {"name": "flexshard", "budget": "1000 %"}
+        hot = planned(entry, statistics, topology).tables[0].segments[0]
         assert hot.layout.tier is Tier.REPLICATED
         share = statistics.tables[0].popularity.share_between([hot.stop], [hot.stop + 1])[0]
         row_bytes = 2 * DIM

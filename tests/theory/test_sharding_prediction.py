@@ -220,11 +220,11 @@ def test_start_up_gaps_and_latency_are_added_for_every_call():
     assert slow.total_s - fast.total_s == pytest.approx(expected_s)
 
 
-def test_rings_have_a_latency_for_each_step():
+def test_rings_have_a_latency_and_a_gap_for_each_step():
     slow, fast = (prediction("data_parallel", topology) for topology in (start_up_topology(), TOPOLOGY))
     table_bytes = ROWS * ROW_BYTES
     inside_s = 2 * (5e-6 + (L - 1) * 1e-6)
-    across_s = 20e-6 + 1e-9 * (2 * (N - 1) / N * table_bytes / L) ** 0.5 + 2 * (N - 1) * 3e-6
+    across_s = 20e-6 + 1e-9 * (2 * (N - 1) / N * table_bytes / L) ** 0.5 + 2 * (N - 1) * (3e-6 + 2e-6)
     assert slow.total_s - fast.total_s == pytest.approx(inside_s + across_s)
 
 

@@ -23,10 +23,12 @@ class Asked:
     """What a rank asks of one layout: bytes of ids, embeddings and gradients.
 
     `pooled` has what the ranks of an island of so many ask for together, by size; without pooling it is empty.
+    `busiest` is what the busiest owner of a copy answers, over the mean of its owners.
     """
 
     bytes_by_step: Mapping[str, float]
     pooled: Mapping[int, Mapping[str, float]]
+    busiest: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,7 @@ def exchange(step: str, asked: Asked, geometry: Geometry) -> Exchange:
     topology = geometry.topology
     straight_bytes = np.full(topology.world_size, asked.bytes_by_step[step])
     outside_bytes = _pooled_per_rank(step, asked, topology) if asked.pooled else straight_bytes
-    loads = geometry.requests(straight_bytes, outside_bytes)
+    loads = geometry.requests(straight_bytes, outside_bytes, busiest=asked.busiest)
     hand_over = None
     if asked.pooled:
         sizes = np.array(topology.island_sizes, dtype=np.float64)[topology.island_of]

@@ -59,6 +59,16 @@ class Loads:
         return Loads(self.nic_in, self.nic_out, self.up_in, self.up_out, self.nic_messages)
 
     @property
+    def nic_bytes(self) -> float:
+        """Of all ranks between islands: the side that no busiest owner stands for."""
+        return float(min(self.nic_out.sum(), self.nic_in.sum()))
+
+    @property
+    def up_bytes(self) -> float:
+        """Of all ranks inside islands."""
+        return float(min(self.up_out.sum(), self.up_in.sum()))
+
+    @property
     def busiest_rank_bytes(self) -> float:
         """What the busiest rank sends or receives, whichever is more."""
         return float(max((self.nic_out + self.up_out).max(), (self.nic_in + self.up_in).max()))
@@ -132,17 +142,20 @@ class Geometry:
         """[world_size] of [copies, islands] what each rank's `copy` has outside its island."""
         return np.asarray(by_island.sum(axis=1)[copy] - by_island[copy, self.topology.island_of])
 
-    def requests(self, inside_bytes: FloatArray, outside_bytes: FloatArray) -> Loads:
+    def requests(
+        self, inside_bytes: FloatArray, outside_bytes: FloatArray, *, busiest: float = 1.0
+    ) -> Loads:
         """Loads when each rank [world_size] asks for so many bytes of a copy.
 
         `inside_bytes` counts for owners in the own island, `outside_bytes` for those elsewhere; they differ
-        where an island pools what it asks of others.
+        where an island pools what it asks of others. Owners are loaded as the busiest is, `busiest` times
+        their mean: any of them may be the one.
         """
         return Loads(
             nic_out=outside_bytes * self.outside_share,
-            nic_in=self._answered(outside_bytes, elsewhere=True),
+            nic_in=busiest * self._answered(outside_bytes, elsewhere=True),
             up_out=inside_bytes * self.mate_share,
-            up_in=self._answered(inside_bytes, elsewhere=False),
+            up_in=busiest * self._answered(inside_bytes, elsewhere=False),
             nic_messages=self.nic_messages,
         )
 

@@ -5,16 +5,19 @@ of a step follow one another (`tiers: serial`) or run at once, when they take as
 no less than their bytes together need. Then copies are synchronised, one layout after another; a synchronisation
 every k iterations counts as 1/k of one. Start-up times and latencies are added for every call.
 
-The planner minimises this, and "the planner says X, the simulation says Y" compares with it. What it leaves out:
-hot rows that load one owner, flows that share a fabric, ranks that wait, and the overlap of ids with compute.
+The planner minimises this, and "the planner says X, the simulation says Y" compares with it. On request the load
+that hot rows are expected to put on one owner is counted (`hot_owners`). What it leaves out: flows that share a
+fabric, ranks that wait, and the overlap of ids with compute.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from simulator.arrays import FloatArray
 from simulator.sharding.exchange import ID_BYTES, STEPS, Asked, Exchange, bytes_s, exchange, stages, startup_s
 from simulator.sharding.execution import Execution
-from simulator.sharding.expected import Run, distinct_rows, lookups, run_of
+from simulator.sharding.expected import Run, distinct_rows, lookups, run_of, touched_chance
+from simulator.sharding.hot_owners import busiest_over_mean
 from simulator.sharding.loads import Geometry, Loads
 from simulator.sharding.memory import row_memory_bytes
 from simulator.sharding.plan import Layout, Segment, ShardingPlan, Tier
@@ -61,11 +64,17 @@ class Prediction:
         )
 
 
-def predict(plan: ShardingPlan, statistics: Statistics, topology: Topology) -> Prediction:
-    """Expected communication of one iteration of a plan that has passed `check_plan`."""
+def predict(
+    plan: ShardingPlan, statistics: Statistics, topology: Topology, *, hot_owners: bool = False
+) -> Prediction:
+    """Expected communication of one iteration of a plan that has passed `check_plan`.
+
+    With `hot_owners` a step takes as long as the owner that hot rows are expected to load most; without, owners
+    are balanced.
+    """
     execution = plan.execution
     placed = by_layout(plan, statistics)
-    exchanges = _exchanges(placed, topology, execution)
+    exchanges = _exchanges(placed, topology, execution, hot_owners)
     phases: list[PhasePrediction] = []
     total_s = 0.0
     for step in STEPS:
@@ -86,6 +95,13 @@ def predict(plan: ShardingPlan, statistics: Statistics, topology: Topology) -> P
     return Prediction(total_s + sync_s, sync_s, (*phases, *sync))
 
 
+def exchanges_of(
+    plan: ShardingPlan, statistics: Statistics, topology: Topology
+) -> dict[tuple[str, Tier], Exchange]:
+    """The expected all-to-alls of a plan by step and tier."""
+    return _exchanges(by_layout(plan, statistics), topology, plan.execution)
+
+
 Placed = dict[Layout, list[tuple[TableStatistics, Segment, Run]]]
 
 
@@ -99,13 +115,17 @@ def by_layout(plan: ShardingPlan, statistics: Statistics) -> Placed:
     return placed
 
 
-def _exchanges(placed: Placed, topology: Topology, execution: Execution) -> dict[tuple[str, Tier], Exchange]:
+def _exchanges(
+    placed: Placed, topology: Topology, execution: Execution, hot_owners: bool
+) -> dict[tuple[str, Tier], Exchange]:
     exchanges: dict[tuple[str, Tier], Exchange] = {}
     for layout, runs in placed.items():
         if layout.tier is Tier.REPLICATED:
             continue
         geometry = Geometry(layout, topology)
         asked = _asked(layout, runs, topology, execution)
+        if hot_owners and layout.split == "rows":
+            asked = replace(asked, busiest=_busiest(layout, runs, topology, execution))
         for step in STEPS:
             own = exchange(step, asked, geometry)
             known = exchanges.get((step, layout.tier))
@@ -126,6 +146,23 @@ def _asked(
             rows = [(table, distinct_rows(run, table, ranks=size)) for table, _, run in runs]
             pooled[size] = _bytes_by_step(rows, fan_out, execution)
     return Asked(_bytes_by_step(straight, fan_out, execution), pooled)
+
+
+def _busiest(
+    layout: Layout, runs: list[tuple[TableStatistics, Segment, Run]], topology: Topology, execution: Execution
+) -> float:
+    """What hot rows make the busiest owner of a copy answer, over the mean; rows weigh their bytes."""
+    askers = {"none": 0, "rank": 1, "island": max(topology.island_sizes)}[execution.dedup]
+    single_rows: list[FloatArray] = []
+    total = 0.0
+    for table, _, run in runs:
+        row_weights = run.shares * table.lookups_per_rank
+        if askers:
+            row_weights = run.rows * touched_chance(run.rows, run.shares, askers * table.lookups_per_rank)
+        row_weights = row_weights * table.row_bytes
+        single_rows.append(row_weights[run.rows == 1])
+        total += float(row_weights.sum())
+    return busiest_over_mean(single_rows, total, max(len(owners) for owners in layout.copies))
 
 
 def _bytes_by_step(
@@ -190,8 +227,8 @@ def _prediction(
         nic_s=share * sum(part.loads.nic_s(topology) for part in parts),
         scale_up_s=share * sum(part.loads.up_s(topology) for part in parts),
         startup_s=share * start_s,
-        inter_island_bytes=share * sum(float(part.loads.nic_out.sum()) for part in parts),
-        intra_island_bytes=share * sum(float(part.loads.up_out.sum()) for part in parts),
+        inter_island_bytes=share * sum(part.loads.nic_bytes for part in parts),
+        intra_island_bytes=share * sum(part.loads.up_bytes for part in parts),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from simulator.errors import UserError
+from simulator.studies import VERBS
 
 app = typer.Typer(
     help=__doc__,
@@ -271,6 +272,26 @@ def calibrate(
 
 
 @app.command()
+def figures(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="which figures; default all", metavar="[NAME]...")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="from smaller runs, into results/figures unless told otherwise")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="folder of data and pictures; default the committed ones", metavar="DIR"),
+    ] = None,
+) -> None:
+    """Regenerate the paper's figures from experiments/figures; after a kill, go on where it stopped."""
+    from simulator.figures.make import make_figures
+
+    for picture in make_figures(names or [], quick=quick, out=out):
+        print(picture)
+
+
+@app.command()
 def schema(
     kind: Annotated[Literal["topology", "workload", "experiment"], typer.Argument(help="kind of file")],
 ) -> None:
@@ -282,6 +303,9 @@ def schema(
 
     print(json.dumps(json_schema(model_of(kind)), indent=1))
 
+
+for name, verb in VERBS.items():
+    app.command(name=name)(verb)
 
 if __name__ == "__main__":
     main()

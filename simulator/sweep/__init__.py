@@ -1,0 +1,1 @@
+"""Sweeps: many points over a few keys, on several processes, into one CSV."""

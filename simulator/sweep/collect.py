@@ -1,0 +1,140 @@
+"""Collects a sweep: computes the points that its CSV has no row of yet, and leaves every row in point order.
+
+Rows are appended as they come, so a kill loses no finished point. At the end the file is written anew: rows in the
+order of the points (first pass, then second), whoever computed them and in whatever order. Rows of other points
+that the file had (an earlier state of the sweep file) stay, after the sweep's own.
+"""
+
+import math
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from simulator.sweep.bench import Result
+from simulator.sweep.csv_file import SweepFile, Table, combined, read_rows, write_rows
+from simulator.sweep.point import Point, Refused
+from simulator.sweep.rows import ERROR, KEY, MEMORY, OUTCOME, Row, columns, input_row, number, outcome
+from simulator.sweep.sweep import Sweep
+from simulator.sweep.then import chosen
+from simulator.sweep.workers import Task, ThisProcess, Workers
+
+MOST_IN_TASK = 8  # points; they share a bench
+TASKS_A_WORKER = 4  # at least, so that workers finish together
+
+Observer = Callable[["Progress"], None]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a pass is. `known` points had a row, or none to compute, when it began."""
+
+    engine: str
+    points: int
+    known: int
+    computed: int
+    failed: int
+
+    def after(self, results: Sequence[Result]) -> "Progress":
+        """With some more points finished."""
+        failed = sum(bool(result.error) for result in results)
+        return replace(self, computed=self.computed + len(results), failed=self.failed + failed)
+
+
+def collect(
+    sweep: Sweep,
+    path: Path,
+    *,
+    workers: Workers | None = None,
+    retry: bool = False,
+    observer: Observer | None = None,
+) -> list[Row]:
+    """Compute a sweep into the CSV at `path`; the rows of its points, in order.
+
+    With `retry`, points that failed are computed again. Raises UserError when the sweep or the file is wrong.
+    """
+    return _Collection(sweep, path, workers or ThisProcess(), retry, observer).rows()
+
+
+class _Collection:
+    def __init__(
+        self, sweep: Sweep, path: Path, workers: Workers, retry: bool, observer: Observer | None
+    ) -> None:
+        self.sweep, self.path, self.workers, self.observer = sweep, path, workers, observer
+        self.outcomes: dict[str, Row] = {}
+        files: dict[str, Table] = {sweep.spec.name: (columns(sweep.spec.vary.keys), [])}
+        if path.exists():
+            files[str(path)] = read_rows(path)
+        self.names, self.others = combined(files)
+        for row in self.others:
+            if not (retry and row.get(ERROR)):
+                self.outcomes[row[KEY]] = {name: row[name] for name in OUTCOME if name in row}
+
+    def rows(self) -> list[Row]:
+        points = self.sweep.points(self.sweep.spec.engine)
+        self._pass(points)
+        if self.sweep.spec.then is not None:
+            closer = self._chosen(points)
+            self._pass(closer)
+            points += closer
+        own = [self._row(point) for point in points]
+        met = {row[KEY] for row in own}
+        write_rows(self.path, self.names, [*own, *(row for row in self.others if row[KEY] not in met)])
+        return own
+
+    def _row(self, point: Point | Refused) -> Row:
+        return input_row(point) | self.outcomes[point.key]
+
+    def _pass(self, points: Sequence[Point | Refused]) -> None:
+        """Have an outcome of every point."""
+        refused = [point for point in points if isinstance(point, Refused)]
+        self.outcomes |= {point.key: outcome(Result(point.key, {}, point.error)) for point in refused}
+        left = {
+            point.key: point
+            for point in points
+            if isinstance(point, Point) and point.key not in self.outcomes
+        }
+        failed = sum(bool(self.outcomes[point.key].get(ERROR)) for point in points if point.key not in left)
+        progress = Progress(points[0].engine, len(points), len(points) - len(left), 0, failed)
+        self._tell(progress)
+        if not left:
+            return
+        known = [row for row in self.others if row[KEY] not in left]
+        with SweepFile(self.path, self.names, known, map(input_row, left.values())) as file:
+            for results in self.workers.run(tasks_of(list(left.values()), self.workers.count)):
+                rows = [self._finished(left[result.key], result) for result in results]
+                self.others += rows
+                file.append(rows)
+                progress = progress.after(results)
+                self._tell(progress)
+
+    def _finished(self, point: Point, result: Result) -> Row:
+        self.outcomes[point.key] = outcome(result)
+        return self._row(point)
+
+    def _tell(self, progress: Progress) -> None:
+        if self.observer is not None:
+            self.observer(progress)
+
+    def _chosen(self, points: Sequence[Point | Refused]) -> tuple[Point | Refused, ...]:
+        """The same points with the second engine, of those that the rule chooses."""
+        then = self.sweep.spec.then
+        assert then is not None
+        again = self.sweep.points(then.engine)
+        rows = [self._row(point) for point in points]
+        answered = [index for index, row in enumerate(rows) if not row.get(ERROR)]
+        figures = [
+            (rows[index]["policy"], number(rows[index], then.by) or 0.0, number(rows[index], MEMORY) or 0.0)
+            for index in answered
+        ]
+        return tuple(again[answered[index]] for index in chosen(then.rule, figures))
+
+
+def tasks_of(points: Sequence[Point], workers: int) -> list[Task]:
+    """Points in tasks, those that share a placement together; closer points one by one."""
+    groups: dict[Hashable, list[Point]] = {}
+    for point in points:
+        shared = (point.label, point.topology.island_sizes, point.workload.tables, point.seed)
+        groups.setdefault(repr(shared), []).append(point)
+    even = math.ceil(len(points) / (workers * TASKS_A_WORKER))
+    size = min(MOST_IN_TASK, even) if points and points[0].engine == "bound" else 1
+    return [own[start : start + size] for own in groups.values() for start in range(0, len(own), size)]

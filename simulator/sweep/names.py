@@ -1,0 +1,47 @@
+"""Short names of varied keys, and their values as numbers to draw."""
+
+from collections.abc import Callable, Sequence
+
+from simulator.units import UnitError, parse_bandwidth, parse_bytes, parse_duration
+
+PARSERS: tuple[tuple[str, Callable[[object], float]], ...] = (
+    ("B/s", parse_bandwidth),
+    ("B", parse_bytes),
+    ("s", parse_duration),
+)
+
+
+def short_names(keys: Sequence[str]) -> dict[str, str]:
+    """Each key's last words, as many as tell it from the others: nic_bandwidth, items.popularity.s."""
+    return {key: _shortest(key, [other for other in keys if other != key]) for key in keys}
+
+
+def _shortest(key: str, others: Sequence[str]) -> str:
+    words = key.split(".")
+    for count in range(1, len(words)):
+        name = ".".join(words[-count:])
+        if not any(f".{other}".endswith(f".{name}") for other in others):
+            return name
+    return key
+
+
+def as_numbers(texts: Sequence[str]) -> tuple[list[float], str] | None:
+    """The values of a key as numbers of one unit, which is empty for plain ones; None if they are no numbers."""
+    split = [text.partition(" ") for text in texts]
+    units = {unit for _, _, unit in split}
+    if len(units) == 1 and all(_is_number(number) for number, _, _ in split):
+        return [float(number) for number, _, _ in split], split[0][2]
+    for unit, parse in PARSERS:
+        try:
+            return [float(parse(text)) for text in texts], unit
+        except UnitError:
+            continue
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,113 @@
+"""Who computes a sweep's points: this process, processes of this machine, or (in `cluster.py`) a Dask cluster.
+
+A worker process that dies (killed, out of memory) breaks its pool and takes the tasks in flight with it. Their
+points are suspects: each runs again alone, so that the one at fault is known when it kills a worker once more. That
+one has an error as its result; all others go on.
+"""
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context, parent_process
+from multiprocessing.process import BaseProcess
+from typing import Protocol
+
+from simulator.sweep.bench import Bench, Result, compute
+from simulator.sweep.point import Point
+
+Task = Sequence[Point]
+
+IN_FLIGHT_A_WORKER = 2
+DIED = "its worker died, also when it ran alone: killed, or out of memory"
+
+
+class Workers(Protocol):
+    """Runs tasks in any order; in the end every point of every task has one result."""
+
+    @property
+    def count(self) -> int:
+        """How many tasks run at a time."""
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[list[Result]]:
+        """Results as they come."""
+
+
+class ThisProcess:
+    """One point after another, here."""
+
+    count = 1
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[list[Result]]:
+        bench = Bench()
+        for task in tasks:
+            for point in task:
+                yield [bench.result(point)]
+
+
+class LocalProcesses:
+    """`count` processes, started afresh (spawn): nothing of this one is in them."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[list[Result]]:
+        waiting, suspects = deque(tasks), deque[Point]()
+        while waiting:
+            yield from self._together(waiting, suspects)
+            yield from self._alone(suspects)
+
+    def _together(self, waiting: deque[Task], suspects: deque[Point]) -> Iterator[list[Result]]:
+        """Until nothing waits, or a worker dies: then what was in flight is suspect."""
+        in_flight: dict[Future[list[Result]], Task] = {}
+        with pool_of(self.count) as pool:
+            try:
+                while waiting or in_flight:
+                    while waiting and len(in_flight) < IN_FLIGHT_A_WORKER * self.count:
+                        in_flight[pool.submit(compute, waiting[0])] = waiting[0]
+                        waiting.popleft()
+                    for future in wait(in_flight, return_when=FIRST_COMPLETED).done:
+                        results = future.result()
+                        del in_flight[future]
+                        yield results
+            except BrokenProcessPool:
+                suspects.extend(point for task in in_flight.values() for point in task)
+
+    def _alone(self, suspects: deque[Point]) -> Iterator[list[Result]]:
+        """One suspect at a time."""
+        while suspects:
+            with pool_of(1) as pool:
+                try:
+                    while suspects:
+                        results = pool.submit(compute, [suspects[0]]).result()
+                        suspects.popleft()
+                        yield results
+                except BrokenProcessPool:
+                    yield [Result(suspects.popleft().key, {}, DIED)]
+
+
+@contextmanager
+def pool_of(count: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool that, when it is left early, drops what has not begun."""
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=follow_parent)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def follow_parent() -> None:
+    """A worker leaves the keyboard to its parent, and leaves itself when the parent is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=leave_after, args=[parent], daemon=True).start()
+
+
+def leave_after(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

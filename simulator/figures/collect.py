@@ -1,0 +1,118 @@
+"""From a dataset's experiment file to its CSV: measures what is not known yet, and goes on after a kill.
+
+A point is known by its key, which is a hash of all that changes its answer. So nothing is measured twice, and what a
+changed experiment file no longer asks for is dropped.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from simulator.errors import UserError
+from simulator.figures.figure import Dataset, Measure
+from simulator.figures.origin import origin
+from simulator.figures.rows import KEY_DIGITS, Row, Rows, Unfinished, cell, read_csv, write_csv
+from simulator.figures.spec import load_dataset
+from simulator.sweep.bench import Bench
+from simulator.sweep.point import Point, Refused, one_line
+from simulator.sweep.workers import pool_of
+
+FILES = ("topology", "workload")  # varied keys whose values are paths
+ERROR = "error"  # the column that says why a point has no figures
+
+Observer = Callable[[int, int], None]  # points done, points in all
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where experiment files and committed data are, and where new data go."""
+
+    source: Path
+    target: Path
+    quick: bool
+
+    def known(self, name: str) -> Rows:
+        """Rows that need not be measured again. Quick mode measures all of its few points itself."""
+        known = {} if self.quick else read_csv(self.source / f"{name}.csv")
+        return known | read_csv(self.target / f"{name}.csv")
+
+
+def collect(dataset: Dataset, places: Places, *, workers: int, observer: Observer) -> None:
+    """Bring `NAME.csv` in the target folder up to date, and `NAME.json` with it. Raises UserError."""
+    sweep = load_dataset(places.source / f"{dataset.name}.yaml", quick=places.quick)
+    points = sweep.points(sweep.spec.engine)
+    known = places.known(dataset.name)
+    target = places.target / f"{dataset.name}.csv"
+    with Unfinished(target.with_suffix(".unfinished.jsonl")) as unfinished:
+        known |= unfinished.rows
+        known |= _kept(points, dataset, places)
+        missing = [point for point in points if key_of(point) not in known]
+        _refuse_broken(missing)
+        done = len(points) - len(missing)
+        observer(done, len(points))
+        chunk = len(sweep.spec.policies)
+        for point, rows in _measured(dataset.measure, missing, workers, chunk):
+            done += 1
+            known[key_of(point)] = [inputs(point, dataset) | row for row in rows]
+            unfinished.append(key_of(point), known[key_of(point)])
+            observer(done, len(points))
+        write_csv(target, [(key_of(point), known[key_of(point)]) for point in points])
+        if missing or not target.with_suffix(".json").exists():
+            origin(sweep.spec, points).write(target.with_suffix(".json"))
+
+
+def key_of(point: Point | Refused) -> str:
+    return point.key[:KEY_DIGITS]
+
+
+def inputs(point: Point | Refused, dataset: Dataset) -> Row:
+    """What was varied, and the policy."""
+    row = {
+        dataset.columns.get(key, key.rpartition(".")[2]): cell(Path(value).stem if key in FILES else value)
+        for key, value in point.values.items()
+    }
+    return row | {"policy": point.label}
+
+
+def _kept(points: tuple[Point | Refused, ...], dataset: Dataset, places: Places) -> Rows:
+    """Committed rows of points that can't be made here, for a file that they measure is not there."""
+    refused = [point for point in points if isinstance(point, Refused)]
+    committed = read_csv(places.source / f"{dataset.name}.csv") if refused else {}
+    kept: Rows = {}
+    for point in refused:
+        wanted = inputs(point, dataset).items()
+        rows = [own for own in committed.values() if wanted <= own[0].items()]
+        kept |= {key_of(point): own for own in rows}
+    return kept
+
+
+def _refuse_broken(points: list[Point | Refused]) -> None:
+    problems = [point.error for point in points if isinstance(point, Refused)]
+    if problems:
+        raise UserError("\n".join(dict.fromkeys(problems)))
+
+
+_bench = Bench()
+
+
+def measured_point(measure: Measure, point: Point) -> list[Row]:
+    """The rows of one point, on this process's bench; one row with the error if the point can't be run."""
+    try:
+        rows = measure(_bench, point)
+    except UserError as error:
+        rows = [{ERROR: one_line(error)}]
+    return [{name: cell(value) for name, value in row.items()} for row in rows]
+
+
+def _measured(
+    measure: Measure, points: list[Any], workers: int, chunk: int
+) -> Iterator[tuple[Point, list[Row]]]:
+    """Rows point by point, in order; a chunk of points goes to one worker."""
+    if workers == 1 or len(points) <= chunk:
+        for point in points:
+            yield point, measured_point(measure, point)
+        return
+    with pool_of(workers) as pool:
+        measures = [measure] * len(points)
+        yield from zip(points, pool.map(measured_point, measures, points, chunksize=chunk), strict=True)

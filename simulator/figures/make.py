@@ -1,0 +1,111 @@
+"""`figures`: brings the data of figures up to date and draws them.
+
+Experiment files and committed data are in `experiments/figures` of the project's folder, pictures in `docs/images`.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from simulator.errors import UserError
+from simulator.figures.catalogue import FIGURES
+from simulator.figures.collect import Places, collect
+from simulator.figures.figure import PaperFigure
+from simulator.report.plots.style import house_style, new_figure
+from simulator.sharding.registry import unknown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+DATA_FOLDER = Path("experiments/figures")
+IMAGE_FOLDER = Path("docs/images")
+QUICK_FOLDER = Path("results/figures")
+DOTS_PER_INCH = 240
+WORKERS = 2
+
+Announce = Callable[[str], None]
+
+
+def figures_named(names: Sequence[str]) -> tuple[PaperFigure, ...]:
+    """Those figures in their order; all when none is named. Raises UserError with the nearest name."""
+    every = {figure.name: figure for figure in FIGURES}
+    for name in names:
+        if name not in every:
+            raise UserError(unknown("figure", name, list(every)))
+    return tuple(figure for figure in FIGURES if not names or figure.name in names)
+
+
+def make_figures(
+    names: Sequence[str],
+    *,
+    quick: bool = False,
+    out: Path | None = None,
+    workers: int = WORKERS,
+    announce: Announce = lambda text: print(text, file=sys.stderr, flush=True),
+) -> list[Path]:
+    """Make the figures of these names, all when there is none, and give the pictures' paths.
+
+    Data and pictures go to `out`; by default to where the committed ones are, in quick mode to `results/figures`.
+    Raises UserError when the folder of experiment files is not there, or a point can't be made.
+    """
+    chosen = figures_named(names)
+    if not DATA_FOLDER.is_dir():
+        raise UserError(f"{DATA_FOLDER}: not found; figures are made in the project's folder")
+    target = out or (QUICK_FOLDER if quick else DATA_FOLDER)
+    images = IMAGE_FOLDER if target == DATA_FOLDER else target
+    for folder in (target, images):
+        _make_folder(folder)
+    places = Places(DATA_FOLDER, target, quick)
+    pictures = []
+    for figure in chosen:
+        for dataset in figure.datasets:
+            collect(dataset, places, workers=workers, observer=_told(figure, dataset.name, announce))
+        pictures.append(draw_figure(figure, target, images / f"paper_{figure.name}.png"))
+    return pictures
+
+
+def draw_figure(figure: PaperFigure, data: Path, picture: Path) -> Path:
+    """Draw one figure from the CSVs in a folder."""
+    frames = {dataset.name: read_frame(data / f"{dataset.name}.csv") for dataset in figure.datasets}
+    with house_style():
+        canvas = drawn(figure, frames)
+        canvas.savefig(picture, dpi=DOTS_PER_INCH, metadata={"Software": None})
+    return picture
+
+
+def drawn(figure: PaperFigure, frames: "dict[str, DataFrame]") -> "Figure":
+    """The figure on an empty canvas; to be called in the house style."""
+    canvas = new_figure(figure.height_in)
+    figure.draw(canvas, frames)
+    canvas.suptitle(figure.question, x=0.01, ha="left", weight="bold", size=10)
+    return canvas
+
+
+def read_frame(path: Path) -> "DataFrame":
+    """A dataset as a frame; labels stay text."""
+    import pandas as pd
+
+    return pd.read_csv(path, dtype={"policy": str, "key": str})
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder}: cannot be made: {(error.strerror or str(error)).lower()}") from error
+
+
+def _told(figure: PaperFigure, dataset: str, announce: Announce) -> Callable[[int, int], None]:
+    """Says every tenth of a dataset that is being made, and nothing of one that is done."""
+    told = -1
+
+    def observer(done: int, every: int) -> None:
+        nonlocal told
+        tenth = 10 * done // max(every, 1)
+        if tenth > told and not (told < 0 and done == every):
+            announce(f"figure {figure.number} {dataset}: {done} of {every} points")
+        told = tenth
+
+    return observer

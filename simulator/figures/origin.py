@@ -1,0 +1,45 @@
+"""What made a dataset: kind of machine, versions, seeds and a digest of the configuration; no clock time, no path."""
+
+import json
+import platform
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from simulator.experiment.provenance import versions
+from simulator.files import replace_file
+from simulator.sweep.point import Point, Refused, digest
+from simulator.sweep.spec import SweepSpec
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Written beside a dataset's CSV."""
+
+    dataset: str
+    machine: str
+    versions: dict[str, str]
+    engine: str
+    iterations: int
+    seeds: list[int]
+    points: int
+    configuration: str  # SHA-256 over the points' keys, each a hash of all that changes its answer
+
+    def write(self, path: Path) -> None:
+        replace_file(path, json.dumps(asdict(self), indent=1) + "\n")
+
+
+def origin(spec: SweepSpec, points: Iterable[Point | Refused]) -> Origin:
+    """Of the data that this machine makes of these points."""
+    every = list(points)
+    own = [point for point in every if isinstance(point, Point)]
+    return Origin(
+        dataset=spec.name,
+        machine=f"{platform.system()} {platform.machine()}",
+        versions=versions(),
+        engine=spec.engine,
+        iterations=spec.iterations,
+        seeds=sorted({point.seed for point in own}),
+        points=len(every),
+        configuration=digest([point.key for point in every]),
+    )

@@ -1,0 +1,1 @@
+"""One file a figure: what is measured for it, and how it is drawn."""

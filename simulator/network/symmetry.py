@@ -50,14 +50,12 @@ def uniform_rows(topology: Topology, *, inside_bytes: int, between_bytes: int) -
     everyone = np.arange(topology.world_size, dtype=np.int32)
 
     def rows(start: int, stop: int) -> Flows:
-        sources, destinations = (
-            np.repeat(everyone[start:stop], len(everyone)),
-            np.tile(everyone, stop - start),
-        )
-        inside = topology.island_of[sources] == topology.island_of[destinations]
+        sources = everyone[start:stop, None]
+        others = everyone[:-1] + (everyone[:-1] >= sources)
+        inside = topology.island_of[others] == topology.island_of[sources]
         sizes = np.where(inside, np.int64(inside_bytes), np.int64(between_bytes))
-        sent = (sources != destinations) & (sizes > 0)
-        return Flows(sources[sent], destinations[sent], sizes[sent])
+        flows = Flows(np.repeat(sources, others.shape[1]), others.ravel(), sizes.ravel())
+        return flows if sizes.all() else _pick(flows, flows.bytes > 0)
 
     return rows
 
@@ -93,6 +91,7 @@ class _Census:
         rng = np.random.Generator(np.random.PCG64(0))
         self._weights = rng.integers(0, 2**64, int(colours.max(initial=0)) + 1, np.uint64)
         self._examples: list[Flows] = []
+        self._found = 0
         self._counts = Counts(
             keys=np.zeros(most_kinds, np.uint64),
             flows=np.zeros(most_kinds, np.int64),
@@ -102,8 +101,8 @@ class _Census:
 
     @property
     def crossings(self) -> IntArray:
-        """[resources, most kinds]"""
-        return self._counts.crossings
+        """[resources, kinds found]"""
+        return self._counts.crossings[:, : self._found]
 
     def take_all(self, rows: Rows) -> bool:
         """Whether there are few enough kinds."""
@@ -118,16 +117,15 @@ class _Census:
         keys = _keys(flows, routes)
         add_colours(keys, routes.resources, self._colours, self._weights)
         first = count_kinds(
-            keys, flows.sources, flows.destinations, routes.resources, len(self._examples), self._counts
+            keys, flows.sources, flows.destinations, routes.resources, self._found, self._counts
         )
         fits = len(first) == 0 or first[-1] >= 0
-        for slot in first if fits else first[:-1]:
-            one = slice(slot, slot + 1)
-            self._examples.append(Flows(flows.sources[one], flows.destinations[one], flows.bytes[one]))
+        self._examples.append(_pick(flows, first if fits else first[:-1]))
+        self._found += len(first)
         return bool(fits)
 
     def kinds(self) -> Kinds:
-        count, resources = len(self._examples), np.unique(self._colours, return_index=True)[1]
+        count, resources = self._found, np.unique(self._colours, return_index=True)[1]
         example = Flows(
             np.concatenate([np.empty(0, np.int32), *(one.sources for one in self._examples)]),
             np.concatenate([np.empty(0, np.int32), *(one.destinations for one in self._examples)]),
@@ -137,11 +135,15 @@ class _Census:
             flows=self._counts.flows[:count],
             example=example,
             routes=self._topology.routes(example.sources, example.destinations),
-            crossings=self.crossings[resources, :count].T.copy(),
+            crossings=self.crossings[resources].T.copy(),
             capacity_bytes_per_s=self._topology.resources.capacity_bytes_per_s[resources],
             resources=resources.astype(np.int32),
             rank_has=self._counts.rank_has[:, :count],
         )
+
+
+def _pick(flows: Flows, which: NDArray[Any]) -> Flows:
+    return Flows(flows.sources[which], flows.destinations[which], flows.bytes[which])
 
 
 def _keys(flows: Flows, routes: Routes) -> KeyArray:

@@ -29,12 +29,18 @@ class Run:
 
 
 def run_of(table: TableStatistics, start: int, stop: int) -> Run:
-    """The blocks of a run; rows that are never touched are left out."""
-    edges = table.popularity.blocks(HEADS).edges
-    cuts = np.clip(np.array([start, stop]), 0, int(edges[-1]))
-    inside = edges[(edges > cuts[0]) & (edges < cuts[1])]
-    own = np.concatenate([cuts[:1], inside, cuts[1:]])
-    return Run(np.diff(own), table.popularity.share_between(own[:-1], own[1:]))
+    """The blocks of a run; rows that are never touched are left out. A block cut in two is shared by its rows."""
+    blocks = table.popularity.blocks(HEADS)
+    edges = blocks.edges
+    begin, end = (min(max(row, 0), int(edges[-1])) for row in (start, stop))
+    if begin >= end:
+        return Run(np.zeros(0, dtype=np.int64), np.zeros(0))
+    first = int(np.searchsorted(edges, begin, side="right")) - 1
+    last = int(np.searchsorted(edges, end, side="left"))
+    cuts = edges[first : last + 1].copy()
+    cuts[0], cuts[-1] = begin, end
+    rows = np.diff(cuts)
+    return Run(rows, blocks.shares[first:last] * (rows / np.diff(edges[first : last + 1])))
 
 
 def lookups(run: Run, table: TableStatistics) -> float:

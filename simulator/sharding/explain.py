@@ -13,7 +13,7 @@ from itertools import zip_longest
 import numpy as np
 
 from simulator.sharding.exchange import ID_BYTES
-from simulator.sharding.expected import distinct_rows, lookups, run_of
+from simulator.sharding.expected import distinct_rows, run_of
 from simulator.sharding.layouts import global_rows, island, replicated
 from simulator.sharding.memory import held, state_bytes
 from simulator.sharding.plan import Layout, Prices, Segment, ShardingPlan, Tier
@@ -84,7 +84,8 @@ def _explain(
 ) -> RunExplanation:
     run = run_of(table, segment.start, segment.stop)
     rows, columns = held(segment, table)
-    made = ranks * lookups(run, table)
+    share = float(table.popularity.share_between(segment.start, segment.stop))
+    made = ranks * table.lookups_per_rank * share
     asked = made if plan.execution.dedup == "none" else ranks * distinct_rows(run, table)
     row_bytes = ID_BYTES + table.row_bytes + gradient_row_bytes(table, plan.execution)
     memory = rows * (columns * table.element_bytes + state_bytes(columns, plan.execution.optimizer))
@@ -93,7 +94,7 @@ def _explain(
         tier=segment.layout.tier.value,
         start=segment.start,
         stop=segment.stop,
-        lookup_share=float(run.shares.sum()),
+        lookup_share=share,
         lookups=made,
         all_to_all_bytes=0.0 if segment.layout.tier is Tier.REPLICATED else asked * row_bytes,
         memory_bytes=int(memory.max()),

@@ -1,5 +1,8 @@
 """How many of a table's rows are looked up at least so often."""
 
+import numpy as np
+
+from simulator.arrays import FloatArray
 from simulator.sharding.expected import HEADS
 from simulator.workload.workload import TableStatistics
 
@@ -23,3 +26,11 @@ def rows_at_least(table: TableStatistics, lookups_per_rank: float) -> int:
         middle = (low + high) // 2
         low, high = (middle + 1, high) if reaches(middle) else (low, middle)
     return low
+
+
+def block_rows_at_least(table: TableStatistics, lookups_per_rank: FloatArray) -> list[int]:
+    """`rows_at_least` for several limits at once, to the block of rows that count as equally popular."""
+    blocks = table.popularity.blocks(HEADS)
+    each = blocks.shares / np.diff(blocks.edges) * table.lookups_per_rank  # falls from block to block
+    reached = np.searchsorted(-each, -lookups_per_rank, side="right")
+    return [int(edge) for edge in blocks.edges[reached]]

@@ -142,9 +142,7 @@ class Geometry:
         """[world_size] of [copies, islands] what each rank's `copy` has outside its island."""
         return np.asarray(by_island.sum(axis=1)[copy] - by_island[copy, self.topology.island_of])
 
-    def requests(
-        self, inside_bytes: FloatArray, outside_bytes: FloatArray, *, busiest: float = 1.0
-    ) -> Loads:
+    def requests(self, inside_bytes: FloatArray, outside_bytes: FloatArray, *, busiest: float = 1.0) -> Loads:
         """Loads when each rank [world_size] asks for so many bytes of a copy.
 
         `inside_bytes` counts for owners in the own island, `outside_bytes` for those elsewhere; they differ

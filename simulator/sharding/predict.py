@@ -74,7 +74,7 @@ def predict(
     """
     execution = plan.execution
     placed = by_layout(plan, statistics)
-    exchanges = _exchanges(placed, topology, execution, hot_owners)
+    exchanges = _exchanges(placed, topology, execution, hot_owners=hot_owners)
     phases: list[PhasePrediction] = []
     total_s = 0.0
     for step in STEPS:
@@ -99,7 +99,7 @@ def exchanges_of(
     plan: ShardingPlan, statistics: Statistics, topology: Topology
 ) -> dict[tuple[str, Tier], Exchange]:
     """The expected all-to-alls of a plan by step and tier."""
-    return _exchanges(by_layout(plan, statistics), topology, plan.execution)
+    return _exchanges(by_layout(plan, statistics), topology, plan.execution, hot_owners=False)
 
 
 Placed = dict[Layout, list[tuple[TableStatistics, Segment, Run]]]
@@ -116,7 +116,7 @@ def by_layout(plan: ShardingPlan, statistics: Statistics) -> Placed:
 
 
 def _exchanges(
-    placed: Placed, topology: Topology, execution: Execution, hot_owners: bool
+    placed: Placed, topology: Topology, execution: Execution, *, hot_owners: bool
 ) -> dict[tuple[str, Tier], Exchange]:
     exchanges: dict[tuple[str, Tier], Exchange] = {}
     for layout, runs in placed.items():

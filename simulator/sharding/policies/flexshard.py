@@ -66,10 +66,18 @@ def flexshard(
     baseline = row_wise(statistics, topology, execution, NoOptions())
     planner = TierPlanner(statistics, topology, execution, rule)
     best = planner.best()
-    baseline_s = predict(baseline, statistics, topology).total_s
-    best_s = baseline_s if best is None else predict(best, statistics, topology).total_s
-    if best is None or best_s >= baseline_s:
+    baseline_s = planner.predicted_s(baseline)
+    if best is None or planner.predicted_s(best) >= baseline_s:
         reason = why_no_copies(planner.program(), statistics)
         return replace(baseline, policy="flexshard", notes=(f"row-wise: {reason}",))
-    gain = f"predicted {format_duration(best_s)} an iteration, row-wise {format_duration(baseline_s)}"
-    return replace(best, notes=(f"memory: {rule.text}", f"{gain} ({baseline_s / best_s:.2f} times)"))
+    even = gain_note(
+        "balanced owners", *(predict(plan, statistics, topology).total_s for plan in (best, baseline))
+    )
+    busiest = gain_note("the busiest owner counted", planner.predicted_s(best), baseline_s)
+    return replace(best, notes=(f"memory: {rule.text}", even, busiest))
+
+
+def gain_note(how: str, own_s: float, baseline_s: float) -> str:
+    """A prediction in words."""
+    own, baseline = format_duration(own_s), format_duration(baseline_s)
+    return f"predicted, {how}: {own} an iteration, row-wise {baseline} ({baseline_s / own_s:.2f} times)"

@@ -68,7 +68,10 @@ def run(
 def compare(
     topology: TopologyArgument,
     workload: WorkloadArgument,
-    policy: PolicyOption,
+    policy: PolicyOption = [],  # noqa: B006, typer makes a new one
+    plan_file: Annotated[
+        list[Path], typer.Option("--plan", help="a saved plan to compare as well; repeat it", metavar="FILE")
+    ] = [],  # noqa: B006
     iterations: Annotated[int, typer.Option(min=1, help="iterations to replay")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="of every random draw")] = 0,
     engine: Annotated[EngineName, typer.Option(help="fluid, or the port bound alone")] = "fluid",
@@ -83,15 +86,18 @@ def compare(
     from simulator.experiment.results import summary_json, write_json
     from simulator.experiment.simulate import simulate
     from simulator.report.table import print_comparison
+    from simulator.sharding.policies.saved_plan import saved_plan_entry
     from simulator.terminal import progress
     from simulator.topology.load import load_topology
     from simulator.workload.load import load_workload
 
+    if not policy and not plan_file:
+        raise UserError("compare: name at least one --policy or --plan; `shardsim policies` lists them")
     experiment = make_experiment(
         name="compare",
         topology=load_topology(topology),
         workload=load_workload(workload),
-        policies=policy_entries(policy),
+        policies=[*policy_entries(policy), *(saved_plan_entry(file) for file in plan_file)],
         baseline=baseline,
         iterations=iterations,
         seed=seed,

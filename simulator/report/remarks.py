@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.report.scales import share_text
 
-NOTABLE_SHARE = 0.005  # of the lookups, by which a tier's hits must part from the plan to be told
+NOTABLE_SHARE = 0.02  # of the lookups, by which a tier's hits must part from the plan to be told
 
 
 def remarks(summary: Mapping[str, Any]) -> list[str]:

@@ -119,20 +119,24 @@ def plan_text(plan: ShardingPlan) -> str:
 
 def load_plan(path: Path, statistics: Statistics, topology: Topology) -> ShardingPlan:
     """The plan of a file, checked against the workload and the topology to the row. Raises UserError."""
-    spec = load_model(path, PlanSpec)
+    return build_plan(load_model(path, PlanSpec), statistics, topology, source=str(path))
+
+
+def build_plan(spec: PlanSpec, statistics: Statistics, topology: Topology, *, source: str) -> ShardingPlan:
+    """The plan that a file, which errors call `source`, holds; checked to the row. Raises UserError."""
     if spec.world_size != topology.world_size:
         raise UserError(
-            f"{path}: world_size: made for {spec.world_size} ranks, the topology has {topology.world_size}"
+            f"{source}: world_size: made for {spec.world_size} ranks, the topology has {topology.world_size}"
         )
     prices = None
     if spec.prices is not None:
         prices = Prices(spec.prices.nic_shares, spec.prices.memory_s_per_byte)
-    tables = tuple(_table_plan(table, topology, path) for table in spec.tables)
+    tables = tuple(_table_plan(table, topology, source) for table in spec.tables)
     plan = ShardingPlan(spec.policy, spec.world_size, tables, spec.execution, prices=prices)
     try:
         check_plan(plan, statistics, topology)
     except UserError as error:
-        raise UserError("\n".join(f"{path}: {line}" for line in str(error).splitlines())) from None
+        raise UserError("\n".join(f"{source}: {line}" for line in str(error).splitlines())) from None
     return plan
 
 
@@ -150,12 +154,12 @@ def _segment_data(segment: Segment, world_size: int) -> dict[str, Any]:
     return data
 
 
-def _table_plan(spec: TableSpec, topology: Topology, path: Path) -> TablePlan:
+def _table_plan(spec: TableSpec, topology: Topology, source: str) -> TablePlan:
     starts = (0, *(segment.to for segment in spec.segments))
     for start, segment in zip(starts, spec.segments, strict=False):
         if segment.to < start:
             raise UserError(
-                f"{path}: table {spec.table}: a segment ends before row {segment.to}, it begins at {start}"
+                f"{source}: table {spec.table}: a segment ends before row {segment.to}, it begins at {start}"
             )
     return TablePlan(
         spec.table,

@@ -119,3 +119,19 @@ def test_owners_that_do_not_exist_are_refused(tmp_path: Path):
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path):
     with pytest.raises(UserError, match="cannot be written"):
         save_plan(planned("row_wise"), tmp_path / "absent" / "plan.yaml")
+
+
+def test_a_saved_plan_is_an_entry_like_any_other(tmp_path):
+    from simulator.sharding.policies.saved_plan import saved_plan_entry
+    from simulator.sharding.registry import PolicyEntry, make_plan
+
+    made = make_plan(PolicyEntry.parse("flexshard"), STATISTICS, TOPOLOGY, Execution())
+    save_plan(made, tmp_path / "mine.yaml")
+    entry = saved_plan_entry(tmp_path / "mine.yaml")
+    again = make_plan(entry, STATISTICS, TOPOLOGY, Execution(dedup="rank"))
+    assert entry.label == again.policy == "mine"
+    assert again.execution == made.execution
+    assert [[(run.start, run.stop, run.layout) for run in table.segments] for table in again.tables] == [
+        [(run.start, run.stop, run.layout) for run in table.segments] for table in made.tables
+    ]
+    assert str(tmp_path) not in str(entry.configuration())

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from simulator.sweep.workers import Workers
 
 SweepArgument = Annotated[Path, typer.Argument(help="sweep file", metavar="FILE")]
+WorkersOption = Annotated[
+    int | None, typer.Option(min=1, help="processes of this machine; default one a core")
+]
 CsvArgument = Annotated[Path, typer.Argument(help="sweep.csv of a sweep's results", metavar="CSV")]
 
 
@@ -20,9 +23,7 @@ def sweep(
     out: Annotated[
         Path | None, typer.Option(help="results folder; default results/NAME", metavar="DIR")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="processes of this machine; default one a core")
-    ] = None,
+    workers: WorkersOption = None,
     dask: Annotated[
         str | None, typer.Option(help="compute on the Dask cluster of this scheduler", metavar="ADDRESS")
     ] = None,
@@ -46,8 +47,6 @@ def sweep(
 
 def workers_for(count: int | None, dask: str | None) -> "Workers":
     """Who computes: a Dask cluster, this process alone, or several."""
-    import os
-
     from simulator.sweep.cluster import DaskCluster
     from simulator.sweep.workers import LocalProcesses, ThisProcess
 
@@ -55,10 +54,15 @@ def workers_for(count: int | None, dask: str | None) -> "Workers":
         if count is not None:
             raise UserError("sweep: give --workers or --dask, not both")
         return DaskCluster(dask)
-    processes = (
-        count or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    processes = count or cores()
     return ThisProcess() if processes == 1 else LocalProcesses(processes)
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def sweep_combine(
@@ -90,8 +94,38 @@ def sweep_plot(
     print(f"{out.with_suffix('.png')}")
 
 
+def explain(
+    results: Annotated[Path, typer.Argument(help="results folder of a run", metavar="RESULTS")],
+    policy: Annotated[
+        list[str] | None, typer.Option("--policy", "-p", help="a policy's label; repeat it; default all")
+    ] = None,
+    step: Annotated[float, typer.Option(min=0.001, max=1, help="by which each knob is turned up")] = 0.1,
+    files: Annotated[
+        Path | None, typer.Option(help="folder of the workload's traces and histograms", metavar="DIR")
+    ] = None,
+    workers: WorkersOption = None,
+    json_file: Annotated[
+        Path | None, typer.Option("--json", help="write the explanation to this file", metavar="FILE")
+    ] = None,
+) -> None:
+    """Say why an iteration takes as long as it does, and what would help most."""
+    from rich.console import Console
+
+    from simulator.experiment.results import write_json
+    from simulator.explain.explanation import explain_experiment
+    from simulator.explain.rebuild import rebuild
+    from simulator.explain.text import explanation_text
+
+    experiment = rebuild(results, files=files)
+    found = explain_experiment(experiment, policies=policy, step=step, workers=workers_for(workers, None))
+    print(explanation_text(found, width=Console().width), end="")
+    if json_file is not None:
+        write_json(json_file, [each.to_json() for each in found])
+
+
 VERBS: dict[str, Callable[..., None]] = {
     "sweep": sweep,
     "sweep-combine": sweep_combine,
     "sweep-plot": sweep_plot,
+    "explain": explain,
 }

@@ -13,6 +13,7 @@ from typing import Any
 
 from simulator.errors import UserError
 from simulator.experiment.experiment import MODEL_VERSION, Experiment, make_experiment
+from simulator.experiment.inputs import workload_inputs
 from simulator.experiment.spec import Engine
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
@@ -39,6 +40,26 @@ class Point:
     tolerance: float | None
     iterations: int
     seed: int
+
+    @classmethod
+    def of(cls, experiment: Experiment, entry: PolicyEntry) -> "Point":
+        """One policy of an experiment; one iteration of `auto`. Raises UserError for a workload built in code."""
+        workload = experiment.workload
+        if workload.spec is None or workload.folder is None:
+            raise UserError(f"workload {workload.name}: built in code, it has no keys to change")
+        return cls(
+            values={},
+            policy=entry,
+            topology=experiment.topology.spec,
+            workload=workload.spec,
+            folder=workload.folder,
+            inputs=workload_inputs(workload),
+            execution=experiment.execution,
+            engine=experiment.engine,
+            tolerance=experiment.tolerance,
+            iterations=1 if experiment.iterations == "auto" else experiment.iterations,
+            seed=experiment.seed,
+        )
 
     @property
     def label(self) -> str:

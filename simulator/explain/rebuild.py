@@ -1,0 +1,84 @@
+"""An `Experiment` made again from the manifest of its results folder."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from simulator.config.errors import ConfigError
+from simulator.config.explain import explain
+from simulator.config.model import StrictModel
+from simulator.errors import UserError
+from simulator.experiment.experiment import Experiment, make_experiment
+from simulator.experiment.inputs import named_files, workload_inputs
+from simulator.experiment.spec import Precision
+from simulator.sharding.execution import Execution
+from simulator.sharding.registry import PolicyEntry
+from simulator.sweep.policy import entry_settings
+from simulator.topology.build import build_topology
+from simulator.topology.spec import TopologySpec
+from simulator.workload.build import build_workload
+from simulator.workload.spec import WorkloadSpec
+
+MANIFEST = "manifest.json"
+
+Model = TypeVar("Model", bound=StrictModel)
+
+
+def rebuild(folder: Path, *, files: Path | None = None) -> Experiment:
+    """The experiment whose results are in `folder`.
+
+    `files` is the folder that the traces and histograms of its workload are relative to; a manifest holds their
+    digests, but no path. Raises UserError when the manifest is none, or files are missing or have changed.
+    """
+    data = read_manifest(folder)
+    source = str(folder / MANIFEST)
+    workload_spec = checked(WorkloadSpec, data["workload"], source)
+    names = sorted(set(named_files(data["workload"])))
+    if names and files is None:
+        raise UserError(
+            f"{source}: the workload reads {', '.join(names)}: give the folder they are in (--files)"
+        )
+    workload = build_workload(workload_spec, files or folder)
+    changed = [name for name, found in workload_inputs(workload).items() if data["inputs"].get(name) != found]
+    if changed:
+        raise UserError(f"{source}: {', '.join(changed)} changed since these results were made")
+    made = data["experiment"]
+    return make_experiment(
+        name=made["name"],
+        topology=build_topology(checked(TopologySpec, data["topology"], source)),
+        workload=workload,
+        policies=[PolicyEntry.parse(entry_settings(entry)) for entry in made["policies"]],
+        baseline=made["baseline"],
+        iterations=made["iterations"],
+        seed=made["seed"],
+        engine=made["engine"],
+        tolerance=made["tolerance"],
+        execution=checked(Execution, made["execution"], source),
+        precision=checked(Precision, made["precision"], source),
+    )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The content of a results folder's manifest. Raises UserError."""
+    path = folder / MANIFEST
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        text = (error.strerror or str(error)).lower()
+        raise UserError(f"{path}: {text}; the folder of a finished `shardsim run` is expected") from None
+    except ValueError:
+        raise UserError(f"{path}: is no JSON") from None
+    if not isinstance(data, dict) or not {"topology", "workload", "experiment", "inputs"} <= set(data):
+        raise UserError(f"{path}: is no manifest of a run")
+    return data
+
+
+def checked(model: type[Model], data: Mapping[str, Any], source: str) -> Model:
+    """A part of the manifest as its schema has it. Raises ConfigError."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(source, explain(error, data, model)) from None

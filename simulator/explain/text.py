@@ -1,0 +1,189 @@
+"""Explanations for a terminal, within 80 columns."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from simulator.explain.elasticity import Elasticity
+from simulator.explain.explanation import PhaseExplanation, PolicyExplanation
+from simulator.report.scales import MISSING, Scale, share_text, time_scale, time_text
+from simulator.report.table import plain_text
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+NO_EFFECT = 0.005  # an elasticity below which a knob is not worth a line
+PARTS = {
+    "even_s": "evenly spread bytes",
+    "imbalance_s": "imbalance",
+    "pair_cap_s": "pair cap",
+    "contention_s": "contention",
+    "startup_s": "start-up",
+    "latency_s": "latency",
+    "waiting_s": "waiting",
+}
+WITHIN_BOUND = ("imbalance_s", "pair_cap_s")
+BEYOND_BOUND = ("contention_s", "startup_s", "latency_s", "waiting_s")
+HEADINGS = {
+    "even_s": "even",
+    "imbalance_s": "imba-\nlance",
+    "pair_cap_s": "pair\ncap",
+    "contention_s": "con-\ntention",
+    "startup_s": "start-\nup",
+    "latency_s": "la-\ntency",
+}
+NEGLIGIBLE = 1e-6  # of the communication time
+
+
+def explanation_text(explanations: Sequence[PolicyExplanation], *, width: int) -> str:
+    """All policies, one after another."""
+    from rich.console import Group
+
+    return "\n".join(plain_text(Group(*_lines(own)), width=width) for own in explanations)
+
+
+def _lines(own: PolicyExplanation) -> "Iterable[RenderableType]":
+    from rich.text import Text
+
+    yield Text(f"{own.policy}: {summary(own)}")
+    yield phase_table(own.phases)
+    yield Text("What limits each phase")
+    yield lead_table(own.phases)
+    yield Text(f"Critical path: {path_summary(own)}")
+    yield path_table(own)
+    yield Text("What communication follows: its elasticity, each knob turned alone")
+    yield knob_table(own.elasticities.of)
+    yield from map(Text, help_lines(own))
+
+
+def summary(own: PolicyExplanation) -> str:
+    """The communication time and what it is made of, in a sentence."""
+    if not own.communication_s:
+        return f"{time_text(own.iteration_s)} an iteration, no communication."
+    bound = f"the port bound {time_text(own.communication.bound_s)}"
+    if within := _named(own, WITHIN_BOUND):
+        bound += f" (with {within})"
+    beyond = _named(own, BEYOND_BOUND)
+    overlap = (
+        f", less {time_text(own.overlap_s)} of overlap"
+        if own.overlap_s > NEGLIGIBLE * own.communication_s
+        else ""
+    )
+    return (
+        f"{time_text(own.iteration_s)} an iteration, {time_text(own.communication_s)} of communication on rank "
+        f"{own.slowest_rank}: {bound}{', ' if beyond else ''}{beyond}{overlap}."
+    )
+
+
+def _named(own: PolicyExplanation, names: Sequence[str]) -> str:
+    """The parts that are worth naming: 'start-up 382 µs, waiting 171 µs'."""
+    worth = {name: getattr(own.communication, name) for name in names}
+    return ", ".join(
+        f"{PARTS[name]} {time_text(value)}"
+        for name, value in worth.items()
+        if value > NEGLIGIBLE * own.communication_s
+    )
+
+
+def phase_table(phases: Sequence[PhaseExplanation]) -> "Table":
+    """Each phase's time by part; parts that no phase has are left out."""
+    scale = time_scale([phase.transfer_s for phase in phases])
+    least = NEGLIGIBLE * max((phase.transfer_s for phase in phases), default=0.0)
+    shown = [name for name in HEADINGS if any(getattr(phase.parts, name) > least for phase in phases)]
+    made = _table(f"phase\n({scale.unit})", *(HEADINGS[name] for name in shown), "trans-\nfer", "mean\nwait")
+    for phase in phases:
+        cells = [*(getattr(phase.parts, name) for name in shown), phase.transfer_s, phase.mean_wait_s]
+        made.add_row(phase.name, *(_short(scale, value) for value in cells))
+    return made
+
+
+def _short(scale: Scale, value: float) -> str:
+    """Nothing where there is nothing worth a digit."""
+    text = scale.text(value)
+    return "" if value == 0 or text.startswith("<") else text
+
+
+def lead_table(phases: Sequence[PhaseExplanation]) -> "Table":
+    """The bottleneck, and by how much it leads the next port or link, and the first of another kind."""
+    made = _table("phase", "bottleneck", "leads\nnext", "leads\nother", "other kind", text=(1, 4))
+    for phase in phases:
+        lead = phase.lead
+        leads = (_by(lead.time_s, lead.next_s), _by(lead.time_s, lead.next_kind_s))
+        made.add_row(phase.name, lead.bottleneck, *leads, lead.next_kind)
+    return made
+
+
+def _by(first_s: float, next_s: float) -> str:
+    """How many times as long: '2.10x'."""
+    if next_s <= 0:
+        return MISSING
+    lead = first_s / next_s
+    return f"{lead:,.0f}x" if lead >= 10 else f"{lead:.2f}x"
+
+
+def path_summary(own: PolicyExplanation) -> str:
+    moving = own.path_parts.total_s
+    late = f", {time_text(own.path.late_s)} before a late rank began" if own.path.late_s else ""
+    return f"{time_text(moving)} of collectives, {time_text(own.path_compute_s)} of compute{late}"
+
+
+def path_table(own: PolicyExplanation) -> "Table":
+    """Step by step: on which rank, and who waited for whom to begin."""
+    scale = time_scale([step.duration_s for step in own.path.steps])
+    heads = ("takes", "of all", "until\nrank", "all waited\nfor rank", "at\nmost")
+    made = _table(f"at\n({scale.unit})", "step", *heads, text=(1,))
+    for step in own.path.steps:
+        waited = step.max_wait_s > 0
+        share = share_text(step.duration_s / own.iteration_s if own.iteration_s else 0.0)
+        cells = (scale.text(step.begin_s), step.name, scale.text(step.duration_s), share, str(step.rank))
+        whom = str(step.last_to_come) if waited else ""
+        made.add_row(*cells, whom, scale.text(step.max_wait_s) if waited else "")
+    return made
+
+
+def knob_table(found: Sequence[Elasticity]) -> "Table":
+    """The knobs that matter, most first."""
+    made = _table("knob", "turned", "elasticity", "communication", "change")
+    scale = time_scale([each.changed_s for each in found])
+    for each in by_effect(found):
+        value = each.value or 0.0
+        change = share_text(each.changed_s / each.base_s - 1 if each.base_s else 0.0)
+        made.add_row(
+            each.knob, f"x {each.factor:.3g}", f"{value:+.2f}", scale.with_unit(each.changed_s), change
+        )
+    return made
+
+
+def by_effect(found: Sequence[Elasticity]) -> list[Elasticity]:
+    """Those with an effect, the largest first."""
+    worth = [each for each in found if each.value is not None and abs(each.value) >= NO_EFFECT]
+    return sorted(worth, key=lambda each: -abs(each.value or 0.0))
+
+
+def help_lines(own: PolicyExplanation) -> list[str]:
+    """What helps most, what makes no difference, and what could not be tried."""
+    found = own.elasticities.of
+    lines = []
+    helpful = [each for each in by_effect(found) if each.knob not in WORKLOAD_KNOBS]
+    if helpful:
+        best = helpful[0]
+        more = "more" if (best.value or 0.0) < 0 else "less"
+        lines.append(f"Most would help: {more} {best.knob} (elasticity {best.value:+.2f}).")
+    idle = [each.knob for each in found if each not in by_effect(found)]
+    if idle:
+        lines.append(f"No difference: {', '.join(idle)}.")
+    return lines + [f"Not turned: {knob}: {why}" for knob, why in own.elasticities.refused]
+
+
+WORKLOAD_KNOBS = ("batch a rank", "skew (Zipf's s)")
+
+
+def _table(first: str, *others: str, text: tuple[int, ...] = ()) -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for index, name in enumerate((first, *others)):
+        is_text = index == 0 or index in text
+        made.add_column(name, justify="left" if is_text else "right", no_wrap=not is_text, overflow="fold")
+    return made

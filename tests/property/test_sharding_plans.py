@@ -63,7 +63,7 @@ executions = st.builds(
     sync_every=st.sampled_from([1, 4]),
     optimizer=st.sampled_from(["none", "rowwise_adagrad", "adam"]),
 )
-names = st.sampled_from([policy.name for policy in available()])
+names = st.sampled_from([policy.name for policy in available() if policy.name != "saved_plan"])
 
 
 def roomy(topology: Topology) -> Topology:
@@ -128,7 +128,7 @@ def test_flexshard_keeps_to_memory_and_is_never_predicted_worse(topology, statis
 @given(topologies(), workloads(), st.integers(1, 10**9))
 def test_what_does_not_fit_is_an_error_and_never_a_crash(topology, statistics, capacity_bytes):
     tight = replace(topology, hbm_capacity_bytes=capacity_bytes)
-    for policy in available():
+    for policy in (each for each in available() if each.name != "saved_plan"):
         try:
             plan = make_plan(PolicyEntry.parse(policy.name), statistics, tight, Execution())
             check_plan(plan, statistics, tight)

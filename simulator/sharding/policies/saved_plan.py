@@ -4,8 +4,9 @@ The content is part of the entry, so that results carry all that they came from.
 """
 
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from simulator.config.load import load_model
 from simulator.config.model import StrictModel
@@ -20,7 +21,9 @@ from simulator.workload.workload import Statistics
 class SavedPlanOptions(StrictModel):
     """The plan brings its own switches."""
 
-    plan: PlanSpec = Field(description="the content of a saved plan; required")
+    plan: Annotated[PlanSpec, WithJsonSchema({"type": "object"})] = Field(
+        description="the content of a saved plan; required"
+    )
 
 
 @register("saved_plan", "a plan from a file, as `--plan FILE` gives it", options=SavedPlanOptions)

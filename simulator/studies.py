@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -15,6 +15,7 @@ SweepArgument = Annotated[Path, typer.Argument(help="sweep file", metavar="FILE"
 WorkersOption = Annotated[
     int | None, typer.Option(min=1, help="processes of this machine; default one a core")
 ]
+MetricName = Literal["communication_s", "communication_without_sync_s", "iteration_s"]
 CsvArgument = Annotated[Path, typer.Argument(help="sweep.csv of a sweep's results", metavar="CSV")]
 
 
@@ -123,9 +124,54 @@ def explain(
         write_json(json_file, [each.to_json() for each in found])
 
 
+def frontier(
+    results: Annotated[
+        Path, typer.Argument(help="a sweep's CSV or folder, or a run's folder", metavar="RESULTS")
+    ],
+    by: Annotated[MetricName, typer.Option(help="the latency that counts")] = "communication_s",
+    prices: Annotated[
+        Path | None, typer.Option(help="price list: what each cluster costs", metavar="YAML")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help='latency to meet, such as "5 ms"')] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="draw it; an SVG is written beside it", metavar="PNG")
+    ] = None,
+) -> None:
+    """Show memory against latency, and the cheapest cluster that is quick enough."""
+    from rich.console import Console
+
+    from simulator.sweep.frontier import read_results, settings_of
+    from simulator.sweep.frontier_plot import plot_frontier
+    from simulator.sweep.frontier_text import frontier_text, offers_text
+    from simulator.sweep.prices import load_prices, offers_of
+
+    if target is not None and prices is None:
+        raise UserError("frontier: --target needs --prices")
+    target_s = None if target is None else duration_argument("--target", target)
+    settings = settings_of(read_results(results), by=by)
+    print(frontier_text(settings, width=Console().width), end="")
+    if prices is not None:
+        listed = load_prices(prices)
+        offers = offers_of(settings, listed)
+        print("\n" + offers_text(offers, listed.unit, target_s, width=Console().width), end="")
+    if out is not None:
+        plot_frontier(settings, out.with_suffix(""), by=by)
+
+
+def duration_argument(option: str, text: str) -> float:
+    """Seconds of a quantity such as "5 ms". Raises UserError that names the option."""
+    from simulator.units import UnitError, parse_duration
+
+    try:
+        return parse_duration(text)
+    except UnitError as error:
+        raise UserError(f"{option}: {error}") from error
+
+
 VERBS: dict[str, Callable[..., None]] = {
     "sweep": sweep,
     "sweep-combine": sweep_combine,
     "sweep-plot": sweep_plot,
     "explain": explain,
+    "frontier": frontier,
 }

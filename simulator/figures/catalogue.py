@@ -1,5 +1,5 @@
 """All figures, in the order of the page that walks through them."""
 
-from simulator.figures.paper import traffic
+from simulator.figures.paper import latency, length, traffic
 
-FIGURES = (traffic.FIGURE,)
+FIGURES = (length.FIGURE, traffic.FIGURE, latency.FIGURE)

@@ -1,6 +1,7 @@
 """What the figures have in common to the eye: a colour a policy, direct labels, the assumptions in small print."""
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from simulator.report.plots.style import (
@@ -29,6 +30,7 @@ POLICY_COLOURS = {
     "FlexShard": VERMILLION,
 }
 SMALL = 7.5
+SMALL_PRINT_CHARACTERS = 108
 SAME = 0.0005  # a change that rounds to nothing
 LABEL_GAP = 1.25  # of neighbouring labels, in line heights
 
@@ -41,7 +43,7 @@ def policy_colour(label: str) -> str:
 
 def small_print(figure: "Figure", text: str) -> None:
     """The assumptions, at the foot: a figure that travels alone keeps them."""
-    figure.supxlabel(text, x=0.01, ha="left", size=6.5, color=GREY)
+    figure.supxlabel(textwrap.fill(text, SMALL_PRINT_CHARACTERS), x=0.01, ha="left", size=6.5, color=GREY)
 
 
 def bar_text(ax: "Axes", x: float, y: float, text: str, colour: str = BLACK) -> None:
@@ -63,24 +65,27 @@ def plain_axes(ax: "Axes", *, grid: str = "y") -> None:
     ax.tick_params(which="both", length=0)
 
 
-def line_labels(ax: "Axes", ends: Mapping[str, tuple[float, float]], colours: Mapping[str, str]) -> None:
-    """Names right of where lines end, moved apart where they would touch. Limits of the axes must be set."""
-    figure = ax.get_figure()
-    assert figure is not None
+def line_labels(ax: "Axes", labels: Sequence[tuple[str, float, float, str]]) -> None:
+    """Names right of where lines end, as (name, x, y, colour), moved apart where they would touch.
+
+    Limits and scales of the axes must be set, for the height of a name is counted in them.
+    """
+    figure = ax.figure.figure  # of a panel of subfigures, the whole
+    figure.draw_without_rendering()
     step = LABEL_GAP * SMALL * figure.dpi / 72
-    places = {name: ax.transData.transform(end) for name, end in ends.items()}
-    order = sorted(places, key=lambda name: float(places[name][1]))
-    heights = spread([float(places[name][1]) for name in order], step)
-    for name, height in zip(order, heights, strict=True):
-        shift = (height - float(places[name][1])) * 72 / figure.dpi
+    places = [float(ax.transData.transform((x, y))[1]) for _, x, y, _ in labels]
+    order = sorted(range(len(labels)), key=lambda index: places[index])
+    heights = spread([places[index] for index in order], step)
+    for index, height in zip(order, heights, strict=True):
+        name, x, y, colour = labels[index]
         ax.annotate(
             name,
-            ends[name],
-            xytext=(4, shift),
+            (x, y),
+            xytext=(4, (height - places[index]) * 72 / figure.dpi),
             textcoords="offset points",
             va="center",
             size=SMALL,
-            color=colours[name],
+            color=colour,
             annotation_clip=False,
         )
 

@@ -5,13 +5,13 @@ hbm        within the reservation, a share of a GPU's memory; every row keeps it
 budget     so much more than row-wise's fullest rank; every row keeps its place, so 0 is row-wise
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from simulator.sharding.execution import Execution
 from simulator.sharding.memory import row_memory_bytes
 from simulator.topology.topology import Topology
-from simulator.units import UnitError, format_bytes, parse_bytes
+from simulator.units import UnitError, format_bytes, parse_bytes, spell_bytes
 from simulator.workload.workload import Statistics
 
 Rule = Literal["baseline", "hbm"]
@@ -24,6 +24,12 @@ class MemoryRule:
     limit_bytes: int
     reclaims: bool
     text: str
+
+    def scaled(self, factor: float) -> "MemoryRule":
+        """With so many times the limit."""
+        if factor == 1.0:
+            return self
+        return replace(self, limit_bytes=int(factor * self.limit_bytes), text=f"{factor:g} times {self.text}")
 
     def end_rows(self, statistics: Statistics) -> list[int]:
         """Rows of each table that take memory."""
@@ -53,6 +59,10 @@ class Budget:
 
     def __str__(self) -> str:
         return format_bytes(self.extra_bytes) if self.extra_bytes else f"{100 * self.share:g} %"
+
+    def spelled(self) -> str:
+        """A text that `parse` reads back exactly."""
+        return spell_bytes(self.extra_bytes) if self.extra_bytes else f"{100 * self.share:.15g} %"
 
     def beyond(self, row_wise_bytes: int) -> int:
         """Bytes a rank when row-wise's fullest keeps so many."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MOST_SETTINGS = 4  # that are shown one by one
 ON_FRONT = "*"
-NOTE = "on the front: no other point has less memory and is as quick, or is quicker with as little.\n"
+NOTE = "on the front: nothing is as quick with less memory, or quicker with as little.\n"
 
 
 def frontier_text(settings: Sequence[Setting], *, width: int) -> str:

@@ -9,10 +9,11 @@ row-wise.
 from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from simulator.config.model import StrictModel
-from simulator.config.types import PositiveShare
+from simulator.config.types import Positive, PositiveShare
+from simulator.errors import UserError
 from simulator.sharding.execution import Execution
 from simulator.sharding.memory_rule import Budget, Rule, memory_rule
 from simulator.sharding.plan import ShardingPlan
@@ -36,12 +37,18 @@ class FlexShardOptions(StrictModel):
         "baseline", description="baseline: no more than row-wise; hbm: within the reservation"
     )
     budget: Annotated[
-        Budget | None, BeforeValidator(_parse_budget), WithJsonSchema({"type": "string", "examples": ["5 %"]})
+        Budget | None,
+        BeforeValidator(_parse_budget),
+        PlainSerializer(Budget.spelled, return_type=str, when_used="json-unless-none"),
+        WithJsonSchema({"type": "string", "examples": ["5 %"]}),
     ] = Field(
         None, description="instead of memory: what may be used beyond row-wise, '5 %' or '200 MB' a rank"
     )
     hbm_share: PositiveShare = Field(
         0.85, description="part of a GPU's memory reserved for tables; default 0.85"
+    )
+    memory_scale: Positive = Field(
+        1.0, description="multiplies the memory that the rule allows, for studies; default 1"
     )
 
     @model_validator(mode="after")
@@ -62,12 +69,16 @@ def flexshard(
         rule=options.memory,
         budget=options.budget,
         hbm_share=options.hbm_share,
-    )
+    ).scaled(options.memory_scale)
     baseline = row_wise(statistics, topology, execution, NoOptions())
     planner = TierPlanner(statistics, topology, execution, rule)
     best = planner.best()
     baseline_s = planner.predicted_s(baseline)
     if best is None or planner.predicted_s(best) >= baseline_s:
+        if options.memory_scale < 1.0:
+            raise UserError(
+                f"flexshard: {rule.text} is too little: no tiers that pay fit, and row-wise takes more"
+            )
         reason = why_no_copies(planner.program(), statistics)
         return replace(baseline, policy="flexshard", notes=(f"row-wise: {reason}",))
     even = gain_note(

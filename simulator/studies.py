@@ -9,7 +9,7 @@ import typer
 from simulator.errors import UserError
 
 if TYPE_CHECKING:
-    from simulator.sweep.workers import Workers
+    from simulator.sweeps.workers import Workers
 
 SweepArgument = Annotated[Path, typer.Argument(help="sweep file", metavar="FILE")]
 WorkersOption = Annotated[
@@ -33,10 +33,10 @@ def sweep(
     """Compute many points over a few keys into one CSV; after a kill, go on where it stopped."""
     from rich.console import Console
 
-    from simulator.sweep.progress import sweep_progress
-    from simulator.sweep.run import CSV_NAME, run_sweep
-    from simulator.sweep.sweep import load_sweep
-    from simulator.sweep.text import sweep_text
+    from simulator.sweeps.progress import sweep_progress
+    from simulator.sweeps.run import CSV_NAME, run_sweep
+    from simulator.sweeps.sweep import load_sweep
+    from simulator.sweeps.text import sweep_text
 
     loaded = load_sweep(file)
     folder = out or Path("results") / loaded.spec.name
@@ -48,8 +48,8 @@ def sweep(
 
 def workers_for(count: int | None, dask: str | None) -> "Workers":
     """Who computes: a Dask cluster, this process alone, or several."""
-    from simulator.sweep.cluster import DaskCluster
-    from simulator.sweep.workers import LocalProcesses, ThisProcess
+    from simulator.sweeps.cluster import DaskCluster
+    from simulator.sweeps.workers import LocalProcesses, ThisProcess
 
     if dask is not None:
         if count is not None:
@@ -71,7 +71,7 @@ def sweep_combine(
     out: Annotated[Path, typer.Option(help="the combined CSV", metavar="CSV")],
 ) -> None:
     """Put the rows of several sweeps into one CSV, each point once."""
-    from simulator.sweep.run import combine
+    from simulator.sweeps.run import combine
 
     rows = combine(files, out)
     print(f"{out}: {len(rows):,} points")
@@ -87,8 +87,8 @@ def sweep_plot(
     y: Annotated[str, typer.Option(help="the figure upwards", metavar="COLUMN")] = "communication_s",
 ) -> None:
     """Draw a figure of a sweep over one of its keys, a line a policy."""
-    from simulator.sweep.csv_file import read_rows
-    from simulator.sweep.plot import plot_sweep
+    from simulator.sweeps.csv_file import read_rows
+    from simulator.sweeps.plot import plot_sweep
 
     _, rows = read_rows(file)
     plot_sweep(rows, out.with_suffix(""), x=x, y=y)
@@ -113,9 +113,9 @@ def explain(
     from rich.console import Console
 
     from simulator.experiment.results import write_json
-    from simulator.explain.explanation import explain_experiment
-    from simulator.explain.rebuild import rebuild
-    from simulator.explain.text import explanation_text
+    from simulator.explanation.explanation import explain_experiment
+    from simulator.explanation.rebuild import rebuild
+    from simulator.explanation.text import explanation_text
 
     experiment = rebuild(results, files=files)
     found = explain_experiment(experiment, policies=policy, step=step, workers=workers_for(workers, None))
@@ -140,10 +140,10 @@ def frontier(
     """Show memory against latency, and the cheapest cluster that is quick enough."""
     from rich.console import Console
 
-    from simulator.sweep.frontier import read_results, settings_of
-    from simulator.sweep.frontier_plot import plot_frontier
-    from simulator.sweep.frontier_text import frontier_text, offers_text
-    from simulator.sweep.prices import load_prices, offers_of
+    from simulator.sweeps.frontier import read_results, settings_of
+    from simulator.sweeps.frontier_plot import plot_frontier
+    from simulator.sweeps.frontier_text import frontier_text, offers_text
+    from simulator.sweeps.prices import load_prices, offers_of
 
     if target is not None and prices is None:
         raise UserError("frontier: --target needs --prices")

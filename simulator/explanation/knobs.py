@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.sweep.point import Point
-from simulator.sweep.policy import edited_entry
+from simulator.sweeps.point import Point
+from simulator.sweeps.policy import edited_entry
 from simulator.topology.edit import edited_spec as edited_topology
 from simulator.topology.spec import LeafSpineSpec, TopologySpec, TorusSpec
 from simulator.units import spell_bandwidth, spell_duration

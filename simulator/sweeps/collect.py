@@ -10,13 +10,13 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from simulator.sweep.bench import Result
-from simulator.sweep.csv_file import SweepFile, Table, combined, read_rows, write_rows
-from simulator.sweep.point import Point, Refused
-from simulator.sweep.rows import ERROR, KEY, MEMORY, OUTCOME, Row, columns, input_row, number, outcome
-from simulator.sweep.sweep import Sweep
-from simulator.sweep.then import chosen
-from simulator.sweep.workers import Task, ThisProcess, Workers
+from simulator.sweeps.bench import Result
+from simulator.sweeps.csv_file import SweepFile, Table, combined, read_rows, write_rows
+from simulator.sweeps.point import Point, Refused
+from simulator.sweeps.rows import ERROR, KEY, MEMORY, OUTCOME, Row, columns, input_row, number, outcome
+from simulator.sweeps.sweep import Sweep
+from simulator.sweeps.then import chosen
+from simulator.sweeps.workers import Task, ThisProcess, Workers
 
 MOST_IN_TASK = 8  # points; they share a bench
 TASKS_A_WORKER = 4  # at least, so that workers finish together

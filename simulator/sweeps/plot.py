@@ -21,8 +21,8 @@ from simulator.report.plots.style import (
     title,
 )
 from simulator.report.scales import Scale, byte_scale, time_scale
-from simulator.sweep.names import as_numbers, short_names
-from simulator.sweep.rows import ERROR, FIGURES, FIXED, Row, number
+from simulator.sweeps.names import as_numbers, short_names
+from simulator.sweeps.rows import ERROR, FIGURES, FIXED, Row, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

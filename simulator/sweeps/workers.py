@@ -17,8 +17,8 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
-from simulator.sweep.bench import Bench, Result, compute
-from simulator.sweep.point import Point
+from simulator.sweeps.bench import Bench, Result, compute
+from simulator.sweeps.point import Point
 
 Task = Sequence[Point]
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from simulator.report.scales import MISSING, bytes_text, time_scale
 from simulator.report.table import plain_text
-from simulator.sweep.names import short_names
-from simulator.sweep.rows import ERROR, FIXED, MEMORY, Row, number
+from simulator.sweeps.names import short_names
+from simulator.sweeps.rows import ERROR, FIXED, MEMORY, Row, number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,8 +17,11 @@ ERRORS_SHOWN = 3
 
 def sweep_text(rows: Sequence[Row], *, width: int) -> str:
     """A table with a line for each policy and engine, then the errors met most often."""
+    from rich.text import Text
+
     counted = f"{len(rows):,} points, {sum(bool(row.get(ERROR)) for row in rows):,} failed\n"
-    return counted + plain_text(best_table(rows), width=width) + "".join(_error_lines(rows))
+    errors = "".join(plain_text(Text(line), width=width) for line in error_lines(rows))
+    return counted + plain_text(best_table(rows), width=width) + errors
 
 
 def best_table(rows: Sequence[Row]) -> "Table":
@@ -60,12 +63,11 @@ def at_text(row: Row, names: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={row[key]}" for key, name in names.items() if key in row) or MISSING
 
 
-def _error_lines(rows: Sequence[Row]) -> list[str]:
+def error_lines(rows: Sequence[Row]) -> list[str]:
+    """The errors met most often, with how often."""
     errors = [row[ERROR] for row in rows if row.get(ERROR)]
     kinds = sorted(dict.fromkeys(errors), key=lambda error: -errors.count(error))
-    lines = [f"{errors.count(error):,} failed: {error}\n" for error in kinds[:ERRORS_SHOWN]]
+    lines = [f"{errors.count(error):,} failed: {error}" for error in kinds[:ERRORS_SHOWN]]
     return (
-        [*lines, f"... and {len(kinds) - ERRORS_SHOWN} other errors\n"]
-        if len(kinds) > ERRORS_SHOWN
-        else lines
+        [*lines, f"... and {len(kinds) - ERRORS_SHOWN} other errors"] if len(kinds) > ERRORS_SHOWN else lines
     )

@@ -16,7 +16,7 @@ from simulator.experiment.inputs import named_files, workload_inputs
 from simulator.experiment.spec import Precision
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
-from simulator.sweep.policy import entry_settings
+from simulator.sweeps.policy import entry_settings
 from simulator.topology.build import build_topology
 from simulator.topology.spec import TopologySpec
 from simulator.workload.build import build_workload

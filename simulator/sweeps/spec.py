@@ -11,8 +11,8 @@ from simulator.config.types import PositiveCount
 from simulator.experiment.spec import Engine
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry, unknown
-from simulator.sweep.then import ThenSpec
-from simulator.sweep.vary import Vary
+from simulator.sweeps.then import ThenSpec
+from simulator.sweeps.vary import Vary
 
 
 class SweepSpec(StrictModel):

@@ -13,9 +13,9 @@ from simulator.config.model import StrictModel
 from simulator.config.types import NonNegative
 from simulator.errors import UserError
 from simulator.sharding.registry import unknown
-from simulator.sweep.frontier import Setting
-from simulator.sweep.names import as_numbers
-from simulator.sweep.rows import Row, cell
+from simulator.sweeps.frontier import Setting
+from simulator.sweeps.names import as_numbers
+from simulator.sweeps.rows import Row, cell
 
 
 class PriceSpec(StrictModel):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from simulator.sweep.collect import Observer, Progress
+from simulator.sweeps.collect import Observer, Progress
 from simulator.units import format_duration
 
 LINES = 10  # of a pass, where there is no terminal

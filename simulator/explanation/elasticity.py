@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from simulator.errors import UserError
-from simulator.explain.knobs import KNOBS
-from simulator.sweep.point import Point
-from simulator.sweep.workers import ThisProcess, Workers
+from simulator.explanation.knobs import KNOBS
+from simulator.sweeps.point import Point
+from simulator.sweeps.workers import ThisProcess, Workers
 
 METRIC = "communication_s"
 DEFAULT_STEP = 0.1

@@ -10,14 +10,14 @@ from simulator.engine.program import Collective
 from simulator.engine.timeline import Timeline
 from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment
-from simulator.explain.critical_path import CriticalPath, critical_path
-from simulator.explain.elasticity import DEFAULT_STEP, Elasticities, elasticities
-from simulator.explain.parts import CollectiveCost, Costs, Lead, Parts
+from simulator.explanation.critical_path import CriticalPath, critical_path
+from simulator.explanation.elasticity import DEFAULT_STEP, Elasticities, elasticities
+from simulator.explanation.parts import CollectiveCost, Costs, Lead, Parts
 from simulator.metrics.measure import named_collectives
 from simulator.sharding.registry import unknown
-from simulator.sweep.bench import Bench
-from simulator.sweep.point import Point
-from simulator.sweep.workers import Workers
+from simulator.sweeps.bench import Bench
+from simulator.sweeps.point import Point
+from simulator.sweeps.workers import Workers
 from simulator.topology.topology import Topology
 
 

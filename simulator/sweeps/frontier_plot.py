@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from simulator.report.plots.style import GREY, house_style, new_figure, save, shortened, title
 from simulator.report.scales import byte_scale, time_scale
-from simulator.sweep.frontier import Setting
-from simulator.sweep.plot import COLOURS, HEIGHT_IN, LOG_FROM, NAME_CHARACTERS
+from simulator.sweeps.frontier import Setting
+from simulator.sweeps.plot import COLOURS, HEIGHT_IN, LOG_FROM, NAME_CHARACTERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from simulator.metrics.records import METRIC_NAMES
-from simulator.sweep.bench import Result
-from simulator.sweep.point import Point, Refused
-from simulator.sweep.vary import WHOLE_KEYS
+from simulator.sweeps.bench import Result
+from simulator.sweeps.point import Point, Refused
+from simulator.sweeps.vary import WHOLE_KEYS
 
 Row = dict[str, str]  # by column; absent is empty
 

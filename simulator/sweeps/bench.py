@@ -17,7 +17,7 @@ from simulator.sharding.check import check_plan
 from simulator.sharding.memory import memory_bytes
 from simulator.sharding.plan import ShardingPlan
 from simulator.sharding.registry import make_plan
-from simulator.sweep.point import Point, one_line
+from simulator.sweeps.point import Point, one_line
 from simulator.topology.build import build_topology
 from simulator.topology.topology import Topology
 from simulator.traffic.placement import Placement, prepare

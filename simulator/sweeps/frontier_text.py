@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from simulator.report.scales import bytes_text, time_scale, time_text
 from simulator.report.table import plain_text
-from simulator.sweep.frontier import Setting, in_words
-from simulator.sweep.names import short_names
-from simulator.sweep.prices import Offer, cheapest
-from simulator.sweep.rows import FIXED
+from simulator.sweeps.frontier import Setting, in_words
+from simulator.sweeps.names import short_names
+from simulator.sweeps.prices import Offer, cheapest
+from simulator.sweeps.rows import FIXED
 
 if TYPE_CHECKING:
     from rich.table import Table

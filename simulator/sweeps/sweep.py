@@ -21,9 +21,9 @@ from simulator.experiment.inputs import file_digest, named_files
 from simulator.experiment.spec import Engine
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
-from simulator.sweep.point import Point, Refused, digest, one_line
-from simulator.sweep.policy import edited_entry
-from simulator.sweep.spec import SweepSpec, load_sweep_spec, policy_of
+from simulator.sweeps.point import Point, Refused, digest, one_line
+from simulator.sweeps.policy import edited_entry
+from simulator.sweeps.spec import SweepSpec, load_sweep_spec, policy_of
 from simulator.topology.edit import edited_spec as edited_topology
 from simulator.topology.spec import TopologySpec
 from simulator.workload.edit import edited_spec as edited_workload

@@ -9,7 +9,7 @@ from pydantic import Field, PlainSerializer, PlainValidator, WithJsonSchema
 
 from simulator.config.model import StrictModel
 from simulator.experiment.spec import Engine
-from simulator.sweep.pareto import front
+from simulator.sweeps.pareto import front
 
 Metric = Literal["communication_s", "communication_without_sync_s", "iteration_s"]
 ALLOWED = "allowed: 'all', 'pareto', 'best 5' or 'best 10 %'"

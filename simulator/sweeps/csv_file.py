@@ -13,7 +13,7 @@ from typing import IO, Self
 
 from simulator.errors import UserError
 from simulator.files import replace_file
-from simulator.sweep.rows import ERROR, KEY, OUTCOME, Row, columns, varied_columns
+from simulator.sweeps.rows import ERROR, KEY, OUTCOME, Row, columns, varied_columns
 
 FIGURE_WIDTH = 18  # of figures that are not known yet
 Table = tuple[list[str], list[Row]]  # columns and rows of a file

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from simulator.errors import UserError
-from simulator.sweep.csv_file import read_rows
-from simulator.sweep.names import short_names
-from simulator.sweep.pareto import front
-from simulator.sweep.rows import ERROR, FIXED, MEMORY, Row, cell, number
+from simulator.sweeps.csv_file import read_rows
+from simulator.sweeps.names import short_names
+from simulator.sweeps.pareto import front
+from simulator.sweeps.rows import ERROR, FIXED, MEMORY, Row, cell, number
 
 POLICY_PARTS = ("policies.", "execution.")  # of the keys that a policy's variants differ in
 SUMMARY = "summary.json"

@@ -6,12 +6,12 @@ from typing import Any
 
 from simulator.experiment.provenance import versions
 from simulator.experiment.results import make_folder, write_json
-from simulator.sweep.collect import Observer, collect
-from simulator.sweep.csv_file import combined, read_rows, write_rows
-from simulator.sweep.plot import plot_sweep
-from simulator.sweep.rows import ERROR, Row
-from simulator.sweep.sweep import Sweep
-from simulator.sweep.workers import Workers
+from simulator.sweeps.collect import Observer, collect
+from simulator.sweeps.csv_file import combined, read_rows, write_rows
+from simulator.sweeps.plot import plot_sweep
+from simulator.sweeps.rows import ERROR, Row
+from simulator.sweeps.sweep import Sweep
+from simulator.sweeps.workers import Workers
 
 CSV_NAME = "sweep.csv"
 PLOT_NAME = "sweep"

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from simulator.errors import UserError
-from simulator.sweep.bench import Result, compute
-from simulator.sweep.point import one_line
-from simulator.sweep.workers import IN_FLIGHT_A_WORKER, Task
+from simulator.sweeps.bench import Result, compute
+from simulator.sweeps.point import one_line
+from simulator.sweeps.workers import IN_FLIGHT_A_WORKER, Task
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from simulator.explain.elasticity import Elasticity
-from simulator.explain.explanation import PhaseExplanation, PolicyExplanation
+from simulator.explanation.elasticity import Elasticity
+from simulator.explanation.explanation import PhaseExplanation, PolicyExplanation
 from simulator.report.scales import MISSING, Scale, share_text, time_scale, time_text
 from simulator.report.table import plain_text
 

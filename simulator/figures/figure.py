@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from simulator.sweep.bench import Bench
-from simulator.sweep.point import Point
+from simulator.sweeps.bench import Bench
+from simulator.sweeps.point import Point
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,8 +12,8 @@ from simulator.metrics.summary import estimate
 from simulator.sharding.plan import ShardingPlan
 from simulator.sharding.predict import predict
 from simulator.sharding.registry import make_plan
-from simulator.sweep.bench import Bench
-from simulator.sweep.point import Point
+from simulator.sweeps.bench import Bench
+from simulator.sweeps.point import Point
 
 PREDICTED = ("predicted_s", "predicted_without_sync_s", "predicted_global_bytes")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from simulator.experiment.provenance import versions
 from simulator.files import replace_file
-from simulator.sweep.point import Point, Refused, digest
-from simulator.sweep.spec import SweepSpec
+from simulator.sweeps.point import Point, Refused, digest
+from simulator.sweeps.spec import SweepSpec
 
 
 @dataclass(frozen=True)

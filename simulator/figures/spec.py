@@ -8,9 +8,9 @@ from simulator.config.load import load_model
 from simulator.config.model import StrictModel
 from simulator.config.types import PositiveCount
 from simulator.experiment.spec import Engine
-from simulator.sweep.spec import SweepSpec
-from simulator.sweep.sweep import Sweep
-from simulator.sweep.vary import Vary
+from simulator.sweeps.spec import SweepSpec
+from simulator.sweeps.sweep import Sweep
+from simulator.sweeps.vary import Vary
 
 
 class QuickSpec(StrictModel):

@@ -16,8 +16,8 @@ from simulator.figures.frames import levels, series
 from simulator.figures.look import line_labels, plain_axes, small_print
 from simulator.metrics.measure import remote_bytes
 from simulator.report.plots.style import BLUE, GREEN, VERMILLION
-from simulator.sweep.bench import Bench
-from simulator.sweep.point import Point
+from simulator.sweeps.bench import Bench
+from simulator.sweeps.point import Point
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,7 +13,7 @@ from simulator.engine.timeline import Timeline
 from simulator.experiment.experiment import Experiment
 from simulator.metrics.bounds import collective_bounds
 from simulator.metrics.hit_rates import HitRate, hit_rates
-from simulator.metrics.invariants import check_iteration
+from simulator.metrics.invariants import check_iteration, check_memory
 from simulator.metrics.measure import measure
 from simulator.metrics.records import IterationRecord
 from simulator.metrics.summary import PolicySummary, estimate, summarise
@@ -81,10 +81,12 @@ def set_up(experiment: Experiment, entry: PolicyEntry) -> PolicySetup:
     topology, statistics = experiment.topology, experiment.workload.statistics()
     plan = make_plan(entry, statistics, topology, experiment.execution)
     check_plan(plan, statistics, topology)
+    memory = memory_bytes(plan, statistics, topology)
+    check_memory(memory, plan, statistics)
     return PolicySetup(
         label=entry.label,
         plan=plan,
-        memory=memory_bytes(plan, statistics, topology),
+        memory=memory,
         placement=prepare(plan, experiment.workload, topology, seed=experiment.seed),
     )
 

@@ -9,19 +9,23 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from simulator.arrays import FloatArray
-from simulator.engine.program import Collective
+from simulator.engine.iteration import IDS
+from simulator.engine.program import Collective, Operation
 from simulator.engine.timeline import Timeline
 from simulator.metrics.bounds import CollectiveBound
 from simulator.metrics.records import IterationRecord
+from simulator.sharding.memory import MemoryUse
+from simulator.sharding.plan import ShardingPlan
 from simulator.topology.topology import Topology
 from simulator.traffic.traffic import Traffic
-from simulator.workload.workload import Batch
+from simulator.workload.workload import Batch, Statistics
 
 SLACK = 1e-9  # relative, for sums of floats
+REPORT = "this is a bug of the simulator, please report it with this line and the input files"
 
 
 class InvariantError(AssertionError):
-    """Please report it, with its text."""
+    """What does not hold, of which iteration."""
 
 
 def check_iteration(
@@ -36,6 +40,7 @@ def check_iteration(
     problems = [
         *lookup_problems(traffic, batch),
         *matrix_problems(traffic),
+        *phase_problems(timeline, traffic, bounds),
         *byte_problems(timeline, bounds, topology),
         *order_problems(timeline),
         *bound_problems(timeline, bounds),
@@ -43,7 +48,22 @@ def check_iteration(
     ]
     if problems:
         where = f"policy {record.policy!r}, iteration {record.iteration}, seed {batch.seed}, topology {topology.name!r}"
-        raise InvariantError(f"{where}: " + "; ".join(problems))
+        raise InvariantError(f"{where}: {'; '.join(problems)} ({REPORT})")
+
+
+def check_memory(memory: MemoryUse, plan: ShardingPlan, statistics: Statistics) -> None:
+    """Raise InvariantError unless the ranks together keep every copy of every planned row once."""
+    rows_bytes = dict.fromkeys(memory.weights_bytes_by_tier, 0)
+    for table, table_plan in zip(statistics.tables, plan.tables, strict=True):
+        for segment in table_plan.segments:
+            if segment.memory == "hbm":
+                rows = (segment.stop - segment.start) * len(segment.layout.copies)
+                rows_bytes[segment.layout.tier] += rows * table.row_bytes
+    for tier, kept in memory.weights_bytes_by_tier.items():
+        kept_bytes = sum(kept.tolist())
+        if kept_bytes != rows_bytes[tier]:
+            found = f"rows of tier {tier} are {rows_bytes[tier]} B, ranks keep {kept_bytes} B"
+            raise InvariantError(f"policy {plan.policy!r}: {found} ({REPORT})")
 
 
 def lookup_problems(traffic: Traffic, batch: Batch) -> Iterator[str]:
@@ -64,6 +84,29 @@ def matrix_problems(traffic: Traffic) -> Iterator[str]:
             yield f"{phase.name}: negative bytes"
         if phase.matrix[outside].any():
             yield f"{phase.name}: bytes outside its groups"
+
+
+def phase_problems(
+    timeline: Timeline, traffic: Traffic, bounds: Mapping[int, CollectiveBound]
+) -> Iterator[str]:
+    """Each byte of a matrix, its diagonal aside, is handed to the network: once by all-to-alls of one stage, at
+    least once by those that forward. Pipelined ids travelled an iteration before and have no collective."""
+    operations = timeline.program.operations
+    for phase in traffic.phases:
+        own = [index for index in timeline.operations_named(phase.name) if index in bounds]
+        if phase.step in IDS and not own:
+            continue
+        wanted = int(phase.matrix.sum() - np.trace(phase.matrix))
+        handed = sum(bounds[index].bytes for index in own)
+        forwards = any(len(collective_of(operations[index]).stages) > 1 for index in own)
+        if handed < wanted or (handed > wanted and not forwards):
+            yield f"{phase.name}: {wanted} B in its matrix, {handed} B handed to the network"
+
+
+def collective_of(operation: Operation) -> Collective:
+    """An operation that has a bound."""
+    assert isinstance(operation, Collective)
+    return operation
 
 
 def byte_problems(
@@ -96,12 +139,13 @@ def before(later_s: FloatArray, earlier_s: FloatArray) -> bool:
 
 
 def bound_problems(timeline: Timeline, bounds: Mapping[int, CollectiveBound]) -> Iterator[str]:
-    """No collective is faster than the port bound."""
+    """No collective is faster than the port bound, as far as the clock can tell: each stage rounds to its ticks."""
     transfer_s = timeline.transfer_s
     for index, bound in bounds.items():
-        operation = timeline.program.operations[index]
+        operation = collective_of(timeline.program.operations[index])
         took_s = float(np.nanmax(transfer_s[index]))
-        if isinstance(operation, Collective) and took_s < bound.time_s * (1 - SLACK):
+        tick_s = float(np.spacing(np.nanmax(timeline.end_s[index])))
+        if took_s + (len(operation.stages) + 2) * tick_s < bound.time_s * (1 - SLACK):
             yield f"{operation.name}: {took_s} s, below its port bound of {bound.time_s} s"
 
 

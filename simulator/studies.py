@@ -2,14 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from simulator.errors import UserError
-
-if TYPE_CHECKING:
-    from simulator.sweeps.workers import Workers
 
 SweepArgument = Annotated[Path, typer.Argument(help="sweep file", metavar="FILE")]
 WorkersOption = Annotated[
@@ -33,6 +30,7 @@ def sweep(
     """Compute many points over a few keys into one CSV; after a kill, go on where it stopped."""
     from rich.console import Console
 
+    from simulator.sweeps.choose import workers_for
     from simulator.sweeps.progress import sweep_progress
     from simulator.sweeps.run import CSV_NAME, run_sweep
     from simulator.sweeps.sweep import load_sweep
@@ -44,26 +42,6 @@ def sweep(
         rows = run_sweep(loaded, folder, workers=workers_for(workers, dask), retry=retry, observer=observer)
     print(sweep_text(rows, width=Console().width), end="")
     print(f"\nResults: {folder / CSV_NAME}")
-
-
-def workers_for(count: int | None, dask: str | None) -> "Workers":
-    """Who computes: a Dask cluster, this process alone, or several."""
-    from simulator.sweeps.cluster import DaskCluster
-    from simulator.sweeps.workers import LocalProcesses, ThisProcess
-
-    if dask is not None:
-        if count is not None:
-            raise UserError("sweep: give --workers or --dask, not both")
-        return DaskCluster(dask)
-    processes = count or cores()
-    return ThisProcess() if processes == 1 else LocalProcesses(processes)
-
-
-def cores() -> int:
-    """Those that this process may use."""
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def sweep_combine(
@@ -116,6 +94,7 @@ def explain(
     from simulator.explanation.explanation import explain_experiment
     from simulator.explanation.rebuild import rebuild
     from simulator.explanation.text import explanation_text
+    from simulator.sweeps.choose import workers_for
 
     experiment = rebuild(results, files=files)
     found = explain_experiment(experiment, policies=policy, step=step, workers=workers_for(workers, None))

@@ -15,13 +15,21 @@ Model = TypeVar("Model", bound=BaseModel)
 def load_model(path: Path, model: type[Model]) -> Model:
     """The `model` that the YAML file at `path` holds. Raises UserError with a line for each problem:
     'file:line:column: key.path: what was found, what is allowed, the nearest spelling'."""
-    checked: Model = _checked(load_document(path), model)
-    return checked
+    found: Model = _of_document(load_document(path), model)
+    return found
 
 
 def load_value(text: str, kind: Any, *, source: str) -> Any:
     """The value of any type that a YAML text holds, such as an argument of a command. Raises ConfigError."""
-    return _checked(parse_document(text, source), kind)
+    return _of_document(parse_document(text, source), kind)
+
+
+def checked(data: Any, model: type[Model], *, source: str) -> Model:
+    """The `model` that plain data hold, as a file would. Raises ConfigError, with `source` before each problem."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(source, explain(error, data, model)) from None
 
 
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
@@ -32,7 +40,7 @@ def json_schema(model: type[BaseModel]) -> dict[str, Any]:
     }
 
 
-def _checked(document: Document, kind: Any) -> Any:
+def _of_document(document: Document, kind: Any) -> Any:
     try:
         return TypeAdapter(kind).validate_python(document.data)
     except ValidationError as error:

@@ -1,15 +1,10 @@
 """An `Experiment` made again from the manifest of its results folder."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import ValidationError
-
-from simulator.config.errors import ConfigError
-from simulator.config.explain import explain
-from simulator.config.model import StrictModel
+from simulator.config.load import checked
 from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment, make_experiment
 from simulator.experiment.inputs import named_files, workload_inputs
@@ -23,8 +18,10 @@ from simulator.workload.build import build_workload
 from simulator.workload.spec import WorkloadSpec
 
 MANIFEST = "manifest.json"
-
-Model = TypeVar("Model", bound=StrictModel)
+KEYS = {"topology", "workload", "experiment", "inputs"}
+EXPERIMENT_KEYS = {
+    *("name", "policies", "baseline", "iterations", "seed", "engine", "tolerance", "execution", "precision")
+}
 
 
 def rebuild(folder: Path, *, files: Path | None = None) -> Experiment:
@@ -35,7 +32,7 @@ def rebuild(folder: Path, *, files: Path | None = None) -> Experiment:
     """
     data = read_manifest(folder)
     source = str(folder / MANIFEST)
-    workload_spec = checked(WorkloadSpec, data["workload"], source)
+    workload_spec = checked(data["workload"], WorkloadSpec, source=source)
     names = sorted(set(named_files(data["workload"])))
     if names and files is None:
         raise UserError(
@@ -48,7 +45,7 @@ def rebuild(folder: Path, *, files: Path | None = None) -> Experiment:
     made = data["experiment"]
     return make_experiment(
         name=made["name"],
-        topology=build_topology(checked(TopologySpec, data["topology"], source)),
+        topology=build_topology(checked(data["topology"], TopologySpec, source=source)),
         workload=workload,
         policies=[PolicyEntry.parse(entry_settings(entry)) for entry in made["policies"]],
         baseline=made["baseline"],
@@ -56,8 +53,8 @@ def rebuild(folder: Path, *, files: Path | None = None) -> Experiment:
         seed=made["seed"],
         engine=made["engine"],
         tolerance=made["tolerance"],
-        execution=checked(Execution, made["execution"], source),
-        precision=checked(Precision, made["precision"], source),
+        execution=checked(made["execution"], Execution, source=source),
+        precision=checked(made["precision"], Precision, source=source),
     )
 
 
@@ -71,14 +68,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise UserError(f"{path}: {text}; the folder of a finished `shardsim run` is expected") from None
     except ValueError:
         raise UserError(f"{path}: is no JSON") from None
-    if not isinstance(data, dict) or not {"topology", "workload", "experiment", "inputs"} <= set(data):
-        raise UserError(f"{path}: is no manifest of a run")
-    return data
-
-
-def checked(model: type[Model], data: Mapping[str, Any], source: str) -> Model:
-    """A part of the manifest as its schema has it. Raises ConfigError."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise ConfigError(source, explain(error, data, model)) from None
+    missing = sorted(KEYS - set(data)) if isinstance(data, dict) else sorted(KEYS)
+    missing += [] if missing else sorted(EXPERIMENT_KEYS - set(data["experiment"]))
+    if missing:
+        raise UserError(f"{path}: is no manifest of a run: {', '.join(missing)} missing")
+    found: dict[str, Any] = data
+    return found

@@ -11,11 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
-from simulator.config.errors import ConfigError
-from simulator.config.explain import explain
-from simulator.config.load import load_model
+from simulator.config.load import checked, load_model
 from simulator.errors import UserError
 from simulator.experiment.inputs import file_digest, named_files
 from simulator.experiment.spec import Engine
@@ -208,10 +204,7 @@ def concerns(key: str, entry: PolicyEntry) -> bool:
 def edited_execution(execution: Execution, changes: Mapping[str, Any]) -> Execution:
     """The switches with some changed. Raises ConfigError."""
     data = {**execution.model_dump(mode="json", exclude_unset=True), **changes}
-    try:
-        return Execution.model_validate(data)
-    except ValidationError as error:
-        raise ConfigError("execution", explain(error, data, Execution)) from None
+    return checked(data, Execution, source="execution")
 
 
 def input_digest(path: Path) -> str:

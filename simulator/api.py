@@ -1,0 +1,252 @@
+"""The simulator from Python: what the command line does, as functions with typed results and pandas frames.
+
+    import simulator
+
+    topology = simulator.load_topology("topologies/dgx_h100_16x8.yaml")
+    workload = simulator.load_workload("workloads/sequence_dlrm.yaml")
+    result = simulator.compare(topology, workload, ["row_wise", "flexshard"], iterations=2)
+    print(result.summary[["policy", "communication_s", "communication_speedup"]])
+    faster = topology.with_(nic_bandwidth="800 Gbit/s")
+
+A topology or a workload may be given as the path of its file, a policy as its name or a mapping of name and
+options, `execution` as a mapping of switches. A mistake in any of them raises `simulator.errors.UserError`, whose
+text is what the command line prints. Everything is deterministic in its arguments.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from simulator.api_results import ComparisonResult, PlanResult, SimulationResult, SweepResult
+from simulator.config.load import checked
+from simulator.errors import UserError
+from simulator.experiment.experiment import Experiment, make_experiment
+from simulator.experiment.simulate import Iteration, PolicySetup
+from simulator.experiment.simulate import simulate as simulate_experiment
+from simulator.experiment.spec import Engine
+from simulator.explanation.elasticity import DEFAULT_STEP
+from simulator.explanation.explanation import PolicyExplanation, explain_experiment
+from simulator.metrics.records import IterationRecord
+from simulator.sharding.check import check_plan
+from simulator.sharding.execution import Execution
+from simulator.sharding.memory import memory_bytes
+from simulator.sharding.registry import PolicyEntry, make_plan
+from simulator.sweeps.choose import workers_for
+from simulator.sweeps.collect import collect
+from simulator.sweeps.spec import SweepSpec
+from simulator.sweeps.sweep import Base, Sweep, load_sweep
+from simulator.topology.load import load_topology as load_topology_file
+from simulator.topology.topology import Topology
+from simulator.workload.load import load_workload as load_workload_file
+from simulator.workload.workload import Workload
+
+Policy = str | Mapping[str, Any] | PolicyEntry
+Switches = Mapping[str, Any] | Execution
+
+
+def load_topology(path: str | Path) -> Topology:
+    """Read, check and build a topology file. Raises UserError with a line for each problem."""
+    return load_topology_file(Path(path))
+
+
+def load_workload(path: str | Path) -> Workload:
+    """Read, check and build a workload file. Raises UserError with a line for each problem."""
+    return load_workload_file(Path(path))
+
+
+def plan(
+    topology: Topology | str | Path,
+    workload: Workload | str | Path,
+    policy: Policy,
+    *,
+    execution: Switches | None = None,
+) -> PlanResult:
+    """Where a policy puts every row, without running anything. Raises UserError when it does not fit."""
+    cluster, statistics = as_topology(topology), as_workload(workload).statistics()
+    made = make_plan(PolicyEntry.parse(policy), statistics, cluster, as_execution(execution))
+    check_plan(made, statistics, cluster)
+    return PlanResult(made, memory_bytes(made, statistics, cluster), cluster, statistics)
+
+
+def simulate(
+    topology: Topology | str | Path,
+    workload: Workload | str | Path,
+    policy: Policy = "row_wise",
+    *,
+    iterations: int = 1,
+    seed: int = 0,
+    engine: Engine = "fluid",
+    tolerance: float | None = 0.01,
+    execution: Switches | None = None,
+) -> SimulationResult:
+    """Replay iterations of one policy.
+
+    `engine` is "fluid" or "bound"; `tolerance` the fluid step as a share of the port bound, None or 0 exact.
+    """
+    experiment = experiment_of(
+        topology,
+        workload,
+        [policy],
+        iterations=iterations,
+        seed=seed,
+        engine=engine,
+        tolerance=tolerance,
+        execution=execution,
+    )
+    first: list[Iteration] = []
+
+    def keep_first(setup: PolicySetup, record: IterationRecord, fresh: Iteration | None) -> None:
+        if fresh is not None and not first:
+            first.append(fresh)
+
+    comparison = simulate_experiment(experiment, observer=keep_first)
+    return SimulationResult(comparison, first[0])
+
+
+def compare(
+    topology: Topology | str | Path,
+    workload: Workload | str | Path,
+    policies: Sequence[Policy],
+    *,
+    baseline: str | None = None,
+    iterations: int | Literal["auto"] = 8,
+    seed: int = 0,
+    engine: Engine = "fluid",
+    tolerance: float | None = 0.01,
+    execution: Switches | None = None,
+) -> ComparisonResult:
+    """Replay several policies on the same draws. `baseline` is a label; by default row_wise, or the first."""
+    experiment = experiment_of(
+        topology,
+        workload,
+        policies,
+        baseline=baseline,
+        iterations=iterations,
+        seed=seed,
+        engine=engine,
+        tolerance=tolerance,
+        execution=execution,
+    )
+    return ComparisonResult(simulate_experiment(experiment))
+
+
+def sweep(
+    topology: Topology | str | Path,
+    workload: Workload | str | Path,
+    policies: Sequence[Policy],
+    vary: Mapping[str, Any],
+    *,
+    then: Mapping[str, Any] | None = None,
+    iterations: int = 1,
+    seed: int = 0,
+    engine: Engine = "bound",
+    tolerance: float | None = 0.01,
+    execution: Switches | None = None,
+    csv: str | Path | None = None,
+    workers: int | None = 1,
+    dask: str | None = None,
+) -> SweepResult:
+    """Compute every combination of varied values; `vary`, `then` and the rest are those of a sweep file.
+
+    With `csv` points are kept there as they finish, and a second call goes on from them. `workers` are processes
+    (None: one a core); a script that asks for several guards its calls with `if __name__ == "__main__":`, as
+    multiprocessing needs. `dask` is the address of a scheduler instead.
+    """
+    cluster, load = as_topology(topology), as_workload(workload)
+    if load.spec is None or load.folder is None:
+        raise UserError(f"workload {load.name}: built in code, it has no keys to change")
+    data = {
+        "name": "sweep",
+        "topology": cluster.name,
+        "workload": load.name,
+        "policies": list(policies),
+        "vary": vary,
+        "engine": engine,
+        "then": then,
+        "iterations": iterations,
+        "seed": seed,
+        "tolerance": tolerance,
+        "execution": as_execution(execution),
+    }
+    spec = checked(data, SweepSpec, source="sweep")
+    made = Sweep(spec, Path(), Base(cluster.spec, load.spec, load.folder))
+    return _collected(made, csv, workers if dask is None else None, dask)
+
+
+def sweep_file(
+    path: str | Path,
+    *,
+    csv: str | Path | None = None,
+    workers: int | None = 1,
+    dask: str | None = None,
+) -> SweepResult:
+    """Compute the sweep of a file; see `sweep`."""
+    return _collected(load_sweep(Path(path)), csv, workers if dask is None else None, dask)
+
+
+def _collected(made: Sweep, csv: str | Path | None, workers: int | None, dask: str | None) -> SweepResult:
+    who = workers_for(workers, dask)
+    if csv is not None:
+        return SweepResult(collect(made, Path(csv), workers=who))
+    with TemporaryDirectory() as folder:
+        return SweepResult(collect(made, Path(folder) / "sweep.csv", workers=who))
+
+
+def explain(
+    topology: Topology | str | Path,
+    workload: Workload | str | Path,
+    policies: Sequence[Policy],
+    *,
+    step: float = DEFAULT_STEP,
+    seed: int = 0,
+    engine: Engine = "fluid",
+    tolerance: float | None = 0.01,
+    execution: Switches | None = None,
+    workers: int | None = 1,
+) -> list[PolicyExplanation]:
+    """Why the first iteration of each policy takes as long as it does, and what its communication time follows."""
+    experiment = experiment_of(
+        topology,
+        workload,
+        policies,
+        iterations=1,
+        seed=seed,
+        engine=engine,
+        tolerance=tolerance,
+        execution=execution,
+    )
+    return explain_experiment(experiment, step=step, workers=workers_for(workers, None))
+
+
+def experiment_of(
+    topology: Topology | str | Path,
+    workload: Workload | str | Path,
+    policies: Sequence[Policy],
+    *,
+    execution: Switches | None,
+    **settings: Any,
+) -> Experiment:
+    """An experiment from what a caller may give."""
+    return make_experiment(
+        name="api",
+        topology=as_topology(topology),
+        workload=as_workload(workload),
+        policies=[PolicyEntry.parse(policy) for policy in policies],
+        execution=as_execution(execution),
+        **settings,
+    )
+
+
+def as_topology(topology: Topology | str | Path) -> Topology:
+    return topology if isinstance(topology, Topology) else load_topology(topology)
+
+
+def as_workload(workload: Workload | str | Path) -> Workload:
+    return workload if isinstance(workload, Workload) else load_workload(workload)
+
+
+def as_execution(execution: Switches | None) -> Execution:
+    if isinstance(execution, Execution):
+        return execution
+    return checked(dict(execution or {}), Execution, source="execution")

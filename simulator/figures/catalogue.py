@@ -1,5 +1,5 @@
 """All figures, in the order of the page that walks through them."""
 
-from simulator.figures.paper import latency, length, traffic
+from simulator.figures.paper import latency, length, rows, traffic
 
-FIGURES = (length.FIGURE, traffic.FIGURE, latency.FIGURE)
+FIGURES = (length.FIGURE, rows.FIGURE, traffic.FIGURE, latency.FIGURE)

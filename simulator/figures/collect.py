@@ -14,9 +14,9 @@ from simulator.figures.figure import Dataset, Measure
 from simulator.figures.origin import origin
 from simulator.figures.rows import KEY_DIGITS, Row, Rows, Unfinished, cell, read_csv, write_csv
 from simulator.figures.spec import load_dataset
-from simulator.sweep.bench import Bench
-from simulator.sweep.point import Point, Refused, one_line
-from simulator.sweep.workers import pool_of
+from simulator.sweeps.bench import Bench
+from simulator.sweeps.point import Point, Refused, one_line
+from simulator.sweeps.workers import pool_of
 
 FILES = ("topology", "workload")  # varied keys whose values are paths
 ERROR = "error"  # the column that says why a point has no figures
@@ -46,7 +46,6 @@ def collect(dataset: Dataset, places: Places, *, workers: int, observer: Observe
     target = places.target / f"{dataset.name}.csv"
     with Unfinished(target.with_suffix(".unfinished.jsonl")) as unfinished:
         known |= unfinished.rows
-        known |= _kept(points, dataset, places)
         missing = [point for point in points if key_of(point) not in known]
         _refuse_broken(missing)
         done = len(points) - len(missing)
@@ -54,10 +53,10 @@ def collect(dataset: Dataset, places: Places, *, workers: int, observer: Observe
         chunk = len(sweep.spec.policies)
         for point, rows in _measured(dataset.measure, missing, workers, chunk):
             done += 1
-            known[key_of(point)] = [inputs(point, dataset) | row for row in rows]
-            unfinished.append(key_of(point), known[key_of(point)])
+            known[key_of(point)] = rows
+            unfinished.append(key_of(point), rows)
             observer(done, len(points))
-        write_csv(target, [(key_of(point), known[key_of(point)]) for point in points])
+        write_csv(target, [(key_of(point), _labelled(point, known, dataset)) for point in points])
         if missing or not target.with_suffix(".json").exists():
             origin(sweep.spec, points).write(target.with_suffix(".json"))
 
@@ -75,16 +74,12 @@ def inputs(point: Point | Refused, dataset: Dataset) -> Row:
     return row | {"policy": point.label}
 
 
-def _kept(points: tuple[Point | Refused, ...], dataset: Dataset, places: Places) -> Rows:
-    """Committed rows of points that can't be made here, for a file that they measure is not there."""
-    refused = [point for point in points if isinstance(point, Refused)]
-    committed = read_csv(places.source / f"{dataset.name}.csv") if refused else {}
-    kept: Rows = {}
-    for point in refused:
-        wanted = inputs(point, dataset).items()
-        rows = [own for own in committed.values() if wanted <= own[0].items()]
-        kept |= {key_of(point): own for own in rows}
-    return kept
+def _labelled(point: Point | Refused, known: Rows, dataset: Dataset) -> list[Row]:
+    """A point's rows with its inputs as the experiment file now spells them, which no key depends on."""
+    own = inputs(point, dataset)
+    return [
+        own | {name: text for name, text in row.items() if name not in own} for row in known[key_of(point)]
+    ]
 
 
 def _refuse_broken(points: list[Point | Refused]) -> None:

@@ -4,7 +4,7 @@ Un-pooled bytes are simulated, row-wise. The simulator has no pooled tables, so 
 a rank, t tables and rows of r bytes on W ranks; ids are those of the un-pooled tables, for pooling spares none.
 
     held by the reader     b t r
-    sent, table-wise       ids + 2 b t r (W - 1) / W     one sum a sample comes from the table's owner, a gradient returns
+    sent, table-wise       ids + 2 b t r (W - 1) / W     a sum a sample from the table's owner, its gradient back
     sent, row-wise         ids + 2 b t r (W - 1)         reduce-scatter of every owner's partial sums, all-gather back
 """
 

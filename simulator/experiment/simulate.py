@@ -6,6 +6,7 @@ order, taken from a checkpoint, or left out.
 
 from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from simulator.engine.iteration import IDS, iteration_program
 from simulator.engine.replay import replay
@@ -21,13 +22,22 @@ from simulator.sharding.check import check_plan
 from simulator.sharding.memory import MemoryUse, memory_bytes
 from simulator.sharding.plan import ShardingPlan
 from simulator.sharding.registry import PolicyEntry, make_plan
+from simulator.topology.topology import Topology
 from simulator.traffic.phase import Phase
 from simulator.traffic.placement import Placement, prepare
 from simulator.traffic.traffic import Traffic, draw_traffic
-from simulator.workload.workload import Batch
+from simulator.workload.workload import Batch, Workload
 
 Records = MutableMapping[tuple[str, int], IterationRecord]
 Observer = Callable[["PolicySetup", IterationRecord, "Iteration | None"], None]
+
+
+class Placer(Protocol):
+    """Places a plan, or knows the placement already: see `prepare`."""
+
+    def __call__(
+        self, plan: ShardingPlan, workload: Workload, topology: Topology, *, seed: int
+    ) -> Placement: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +86,7 @@ class Comparison:
         ]
 
 
-def set_up(experiment: Experiment, entry: PolicyEntry) -> PolicySetup:
+def set_up(experiment: Experiment, entry: PolicyEntry, *, place: Placer = prepare) -> PolicySetup:
     """Plan a policy. Raises UserError when the plan is incomplete or does not fit."""
     topology, statistics = experiment.topology, experiment.workload.statistics()
     plan = make_plan(entry, statistics, topology, experiment.execution)
@@ -87,7 +97,7 @@ def set_up(experiment: Experiment, entry: PolicyEntry) -> PolicySetup:
         label=entry.label,
         plan=plan,
         memory=memory,
-        placement=prepare(plan, experiment.workload, topology, seed=experiment.seed),
+        placement=place(plan, experiment.workload, topology, seed=experiment.seed),
     )
 
 

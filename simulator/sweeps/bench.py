@@ -11,12 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from simulator.experiment.experiment import Experiment
-from simulator.experiment.simulate import Draw, Iteration, PolicySetup, draw, replay_iteration
+from simulator.experiment.simulate import Draw, Iteration, PolicySetup, draw, replay_iteration, set_up
 from simulator.metrics.summary import summarise
-from simulator.sharding.check import check_plan
-from simulator.sharding.memory import memory_bytes
 from simulator.sharding.plan import ShardingPlan
-from simulator.sharding.registry import make_plan
 from simulator.sweeps.point import Point, one_line
 from simulator.topology.build import build_topology
 from simulator.topology.topology import Topology
@@ -90,14 +87,8 @@ class Bench:
 
     def set_up(self, point: Point) -> tuple[Experiment, PolicySetup]:
         """The point's experiment, and its policy planned, checked and placed. Raises UserError."""
-        topology, workload = self.topology(point), self.workload(point)
-        experiment = point.experiment(topology, workload)
-        statistics = workload.statistics()
-        plan = make_plan(point.policy, statistics, topology, experiment.execution)
-        check_plan(plan, statistics, topology)
-        memory = memory_bytes(plan, statistics, topology)
-        placement = self._placement(plan, workload, topology, point.seed)
-        return experiment, PolicySetup(point.label, plan, memory, placement)
+        experiment = point.experiment(self.topology(point), self.workload(point))
+        return experiment, set_up(experiment, point.policy, place=self._place)
 
     def iteration(self, point: Point, experiment: Experiment, setup: PolicySetup, number: int) -> Iteration:
         """One replayed iteration; its draw is taken from memory if another point had the same."""

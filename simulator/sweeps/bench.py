@@ -118,7 +118,7 @@ class Bench:
             at_most=WORKLOADS_KEPT,
         )
 
-    def _placement(self, plan: ShardingPlan, workload: Workload, topology: Topology, seed: int) -> Placement:
+    def _place(self, plan: ShardingPlan, workload: Workload, topology: Topology, *, seed: int) -> Placement:
         key = (workload.tables, workload.element_bytes, topology.island_sizes, identity(plan), seed)
         placement = self._placements.get(
             key, lambda: prepare(plan, workload, topology, seed=seed), at_most=PLACEMENTS_KEPT

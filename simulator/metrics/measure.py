@@ -31,7 +31,7 @@ class Egress:
 
     @classmethod
     def of(cls, topology: Topology) -> "Egress":
-        leaves = np.array([name.endswith("/egress") for name in topology.resources.names])
+        leaves = np.array([name.endswith("/egress") for name in topology.resources.names], np.bool_)
         kind = topology.resources.kind
         return cls(leaves & (kind == ResourceKind.SCALE_UP), leaves & (kind == ResourceKind.NIC))
 

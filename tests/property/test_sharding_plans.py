@@ -106,7 +106,7 @@ def test_memory_is_every_copys_rows(name, topology, statistics, execution):
     assert int(use.total_bytes.sum() + use.host_bytes.sum()) == expected
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(topologies(), workloads(), executions, st.sampled_from([{}, {"budget": "0 %"}, {"budget": "7 %"}]))
 def test_flexshard_keeps_to_memory_and_is_never_predicted_worse(topology, statistics, execution, keys):
     topology = roomy(topology)
@@ -116,8 +116,8 @@ def test_flexshard_keeps_to_memory_and_is_never_predicted_worse(topology, statis
     )
     used = [memory_bytes(plan, statistics, topology).max_bytes for plan in (row_wise, flexshard)]
     assert used[1] <= used[0] * (1.07 if keys.get("budget") == "7 %" else 1.0)
-    times = [predict(plan, statistics, topology).total_s for plan in (row_wise, flexshard)]
-    assert times[1] <= times[0]
+    times = [predict(plan, statistics, topology, hot_owners=True).total_s for plan in (row_wise, flexshard)]
+    assert times[1] <= times[0]  # the busiest owner counted, as its notes say
     if keys.get("budget") == "0 %":
         assert [each.segments[-1].stop for each in flexshard.tables] == [
             each.rows for each in statistics.tables

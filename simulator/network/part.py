@@ -140,7 +140,14 @@ class Part:
         rows = self.table.rows
         slots = slots[np.argsort(rows.remaining_bytes[slots], kind="stable")]
         within_s = steps.finish_within(
-            slots, rows.remaining_bytes, rows.caps_bytes_per_s, rows.routes, levels, step_s
+            slots,
+            rows.remaining_bytes,
+            rows.caps_bytes_per_s,
+            rows.routes,
+            self.table.live,
+            self.conditions.capacity_bytes_per_s,
+            levels,
+            step_s,
         )
         order = np.argsort(within_s, kind="stable")
         slots, finish_s = slots[order], self.time_s + within_s[order]

@@ -4,11 +4,12 @@ Theory of operation of a step. The *amount* each flow moves in a step of given l
 of what the resources can move in it, no flow getting more than it has left (`solver.fill` with those limits). So
 a step conserves bytes, never exceeds a capacity, and leaves nothing unused that a waiting flow could have had.
 
-Within the step, a resource serves the flows that finish in it and those that it held to its level like one
-processor shared equally; the flows held elsewhere pass at an even pace. A flow that has v bytes left is then
-through at resource r after
+Within the step, a resource serves the flows that finish in it and those that it held to its level like a
+processor that is shared equally. The flows held elsewhere take no more than that either, and no more than an even
+pace through the step. A flow that has v bytes left is then through at resource r after the lesser of
 
-    step * (sum over finishing flows of min(v, theirs) + v * held_r) / (budget_r - amounts passing at an even pace)
+    step * (sum over finishing flows of min(v, theirs) + v * all others) / budget_r
+    step * (sum over finishing flows of min(v, theirs) + v * held_r) / (budget_r - amounts of those held elsewhere)
 
 and finishes when it is through everywhere. With one bottleneck these times are exact; otherwise they err by less
 than the step. At every instant within the step, what finished flows moved fits the capacities.
@@ -47,12 +48,17 @@ def finish_within(
     remaining: FloatArray,
     caps_bytes_per_s: FloatArray,
     routes: IndexArray,
+    live: IntArray,
+    capacity_bytes_per_s: FloatArray,
     levels: Levels,
     step_s: float,
 ) -> FloatArray:
-    """When in the step each of `slots`, ascending by their remaining bytes, is through."""
-    waiting = np.zeros(len(levels.level), np.int64)
-    shared = levels.spare.copy()
+    """When in the step each of `slots`, ascending by their remaining bytes, is through.
+
+    `live` [resources] counts the flows across each.
+    """
+    waiting, sharing = np.zeros(len(levels.level), np.int64), live.copy()
+    budget, shared = capacity_bytes_per_s * step_s, levels.spare.copy()
     for slot in slots:
         for hop in range(routes.shape[1]):
             r = routes[slot, hop]
@@ -73,9 +79,12 @@ def finish_within(
             r = routes[slots[k], hop]
             if r < 0:
                 break
-            share_of_step = max(share_of_step, (through[r] + left * waiting[r]) / shared[r])
+            even_pace = (through[r] + left * waiting[r]) / shared[r]
+            equal_share = (through[r] + left * sharing[r]) / budget[r]
+            share_of_step = max(share_of_step, min(even_pace, equal_share))
             through[r] += left
             waiting[r] -= 1
+            sharing[r] -= 1
         finish_s[k] = step_s * min(share_of_step, 1.0)
     return finish_s
 

@@ -7,12 +7,17 @@ Use them as annotations in a `StrictModel`; inside a frozen model a `Bandwidth` 
 import math
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from simulator.units import (
+    UnitError,
+    format_bandwidth,
+    format_bytes,
+    format_duration,
     parse_bandwidth,
     parse_bytes,
     parse_duration,
@@ -21,6 +26,12 @@ from simulator.units import (
     spell_bytes,
     spell_duration,
 )
+
+LEAST_BYTES_PER_S = 1e-9
+MOST_BYTES_PER_S = 1e18
+MOST_DURATION_S = 1e6
+MOST_BYTES = 10**14  # of one GPU: sums over a cluster stay within 64-bit integers
+LEAST_FACTOR, MOST_FACTOR = 1e-9, 1e9
 
 _GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+", re.ASCII)
 _LARGEST_COUNT = 2**62
@@ -50,23 +61,50 @@ def parse_number(value: object) -> float:
     return float(value)
 
 
-def _quantity(
-    parse: Callable[..., float], spell: Callable[..., str], example: str, *, allow_zero: bool = False
-) -> tuple[Any, ...]:
+@dataclass(frozen=True)
+class _Kind:
+    """How quantities of one dimension are read and spelled, and between which limits they make sense."""
+
+    parse: Callable[..., float]
+    spell: Callable[..., str]
+    format: Callable[[float], str]
+    least: float
+    most: float
+
+    def read(self, value: object, *, allow_zero: bool) -> float:
+        """A quantity. Raises UnitError."""
+        number = self.parse(value, allow_zero=allow_zero)
+        if number > self.most:
+            raise UnitError(f"{value!r} is too much: at most {self.format(self.most)}")
+        if 0 < number < self.least:
+            raise UnitError(f"{value!r} is too little: at least {self.format(self.least)}")
+        return number
+
+
+_BYTES = _Kind(parse_bytes, spell_bytes, format_bytes, 1, MOST_BYTES)
+_BANDWIDTH = _Kind(parse_bandwidth, spell_bandwidth, format_bandwidth, LEAST_BYTES_PER_S, MOST_BYTES_PER_S)
+_DURATION = _Kind(parse_duration, spell_duration, format_duration, 0, MOST_DURATION_S)
+
+
+def _quantity(kind: _Kind, example: str, *, allow_zero: bool = False) -> tuple[Any, ...]:
     """Reads a text with a unit; `model_dump(mode="json")` writes one that reads back to the same number."""
     return (
-        BeforeValidator(partial(parse, allow_zero=allow_zero)),
-        PlainSerializer(spell, return_type=str, when_used="json-unless-none"),
+        BeforeValidator(partial(kind.read, allow_zero=allow_zero)),
+        PlainSerializer(kind.spell, return_type=str, when_used="json-unless-none"),
         WithJsonSchema({"type": "string", "examples": [example]}, mode="validation"),
     )
 
 
-def _bounded(lowest: float, *, above: bool = False, highest: float = math.inf) -> Callable[[float], float]:
-    """A check of a number's range; `above` leaves the lowest out."""
+def _bounded(
+    lowest: float, *, above: bool = False, least: float = -math.inf, highest: float = math.inf
+) -> Callable[[float], float]:
+    """A check of a number's range; `above` leaves the lowest out, and what is above it is `least` or more."""
 
     def check(value: float) -> float:
         if value < lowest or (above and value == lowest):
             raise ValueError(f"must be {'greater than' if above else 'at least'} {lowest:g}")
+        if value < least:
+            raise ValueError(f"must be at least {least:g}")
         if value > highest:
             raise ValueError(f"must be at most {highest:g}")
         return value
@@ -81,21 +119,25 @@ def _count(lowest: int) -> tuple[Any, Any]:
     return BeforeValidator(parse), WithJsonSchema({"type": "number", "minimum": lowest, "multipleOf": 1})
 
 
-def _number(lowest: float, *, above: bool = False, highest: float = math.inf) -> tuple[Any, Any]:
+def _number(
+    lowest: float, *, above: bool = False, least: float = -math.inf, highest: float = math.inf
+) -> tuple[Any, Any]:
     def parse(value: object) -> float:
-        return _bounded(lowest, above=above, highest=highest)(parse_number(value))
+        return _bounded(lowest, above=above, least=least, highest=highest)(parse_number(value))
 
     schema: dict[str, Any] = {"type": "number", "exclusiveMinimum" if above else "minimum": lowest}
+    if least > lowest:
+        schema = {"type": "number", "minimum": least}
     if math.isfinite(highest):
         schema["maximum"] = highest
     return BeforeValidator(parse), WithJsonSchema(schema)
 
 
-Bytes = Annotated[int, *_quantity(parse_bytes, spell_bytes, "80 GB")]
-BytesOrZero = Annotated[int, *_quantity(parse_bytes, spell_bytes, "0 B", allow_zero=True)]
-Bandwidth = Annotated[float, *_quantity(parse_bandwidth, spell_bandwidth, "400 Gbit/s")]
-Duration = Annotated[float, *_quantity(parse_duration, spell_duration, "1.5 us", allow_zero=True)]
-PositiveDuration = Annotated[float, *_quantity(parse_duration, spell_duration, "1.5 us")]
+Bytes = Annotated[int, *_quantity(_BYTES, "80 GB")]
+BytesOrZero = Annotated[int, *_quantity(_BYTES, "0 B", allow_zero=True)]
+Bandwidth = Annotated[float, *_quantity(_BANDWIDTH, "400 Gbit/s")]
+Duration = Annotated[float, *_quantity(_DURATION, "1.5 us", allow_zero=True)]
+PositiveDuration = Annotated[float, *_quantity(_DURATION, "1.5 us")]
 Ratio = Annotated[
     float, BeforeValidator(parse_ratio), WithJsonSchema({"type": ["string", "number"], "examples": ["7:1"]})
 ]
@@ -105,4 +147,6 @@ Share = Annotated[float, *_number(0, highest=1)]
 PositiveShare = Annotated[float, *_number(0, above=True, highest=1)]
 NonNegative = Annotated[float, *_number(0)]
 Positive = Annotated[float, *_number(0, above=True)]
+Factor = Annotated[float, *_number(0, above=True, least=LEAST_FACTOR, highest=MOST_FACTOR)]
+Efficiency = Annotated[float, *_number(0, above=True, least=LEAST_FACTOR, highest=1)]
 Text = Annotated[str, Field(min_length=1, max_length=2000)]

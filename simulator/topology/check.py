@@ -6,10 +6,13 @@ Sizes are looked at first, before anything of that size is made; targets last, o
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 
+import numpy as np
+
 from simulator.config.errors import Finding
+from simulator.config.types import LEAST_BYTES_PER_S, LEAST_FACTOR, MOST_BYTES_PER_S, MOST_FACTOR
 from simulator.topology.fabrics.build import build_fabric
 from simulator.topology.members import island_gpu_to_nic, members_of
-from simulator.topology.parts import Targets, part_names
+from simulator.topology.parts import Targets, part_names, parts_of
 from simulator.topology.spec import (
     LeafSpineSpec,
     LinkSpec,
@@ -28,7 +31,7 @@ _MATRIX_ENTRY_BYTES = 8
 
 def findings(spec: TopologySpec) -> list[Finding]:
     """All that is wrong, or as much as can be told."""
-    for check in (_sizes, _shape, _nics, _fabric, _targets):
+    for check in (_sizes, _shape, _nics, _fabric, _targets, _rates):
         if found := list(check(spec)):
             return found
     return []
@@ -170,9 +173,32 @@ def _targets(spec: TopologySpec) -> Iterator[Finding]:
         yield from _missing(
             ("perturb", number, "target"), entry.target, targets, of_rank=not isinstance(entry, LinkSpec)
         )
-        if isinstance(entry, LinkSpec) and entry.until is not None and entry.until <= entry.from_:
-            times = f"until {format_duration(entry.until)}, from {format_duration(entry.from_)}"
-            yield Finding(("perturb", number, "until"), f"ends before it begins: {times}")
+        if isinstance(entry, LinkSpec):
+            yield from _link(entry, number)
+
+
+def _link(entry: LinkSpec, number: int) -> Iterator[Finding]:
+    if entry.until is not None and entry.until <= entry.from_:
+        times = f"until {format_duration(entry.until)}, from {format_duration(entry.from_)}"
+        yield Finding(("perturb", number, "until"), f"ends before it begins: {times}")
+    if 0 < entry.factor < LEAST_FACTOR:
+        yield Finding(
+            ("perturb", number, "factor"),
+            f"found {entry.factor:g}: must be 0, which is failed, or at least {LEAST_FACTOR:g}",
+        )
+
+
+def _rates(spec: TopologySpec) -> Iterator[Finding]:
+    """Factors multiply, so that many of them may leave nothing, or more than there is."""
+    if not spec.overrides and not spec.perturb:
+        return
+    members = members_of(spec)
+    parts = parts_of(spec, members, build_fabric(spec, members).links)
+    least, most = LEAST_BYTES_PER_S * LEAST_FACTOR, MOST_BYTES_PER_S * MOST_FACTOR
+    for part in np.flatnonzero((parts.bytes_per_s < least) | (parts.bytes_per_s > most))[:1]:
+        key = "overrides" if spec.overrides else "perturb"
+        rate = f"{parts.bytes_per_s[part]:g} B/s"
+        yield Finding((key,), f"leave {parts.names[part]} with {rate}, allowed: {least:g} to {most:g} B/s")
 
 
 def _override(override: OverrideSpec, number: int) -> Iterator[Finding]:

@@ -19,9 +19,9 @@ from simulator.config.types import (
     Bandwidth,
     Bytes,
     Duration,
-    Positive,
+    Efficiency,
+    Factor,
     PositiveCount,
-    PositiveShare,
     Ratio,
     Share,
     Text,
@@ -94,7 +94,7 @@ class ScaleUpSpec(StrictModel):
 
     bandwidth: Bandwidth = Field(description="rate of one GPU's port, one direction; required")
     latency: Duration = Field(0.0, description="time from end to end; default 0 s")
-    efficiency: PositiveShare = Field(
+    efficiency: Efficiency = Field(
         1.0, description="share of the bandwidth that is reached, 0 to 1; default 1"
     )
     pair_cap: Bandwidth | None = Field(
@@ -168,7 +168,7 @@ class ScaleOutSpec(StrictModel):
         "with more NICs than GPUs NIC n belongs to GPU n*G//nics, all of a GPU's bonded into one port",
     )
     latency: Duration = Field(0.0, description="time from end to end; default 0 s")
-    efficiency: PositiveShare = Field(
+    efficiency: Efficiency = Field(
         1.0, description="share of the bandwidth that is reached, 0 to 1; default 1"
     )
     pair_cap: Bandwidth | None = Field(
@@ -192,7 +192,7 @@ class OverrideSpec(StrictModel):
     bandwidth: Bandwidth | None = Field(
         None, description="its own rate, before efficiency; default: as its like"
     )
-    factor: Positive | None = Field(None, description="multiplies its rate; default 1")
+    factor: Factor | None = Field(None, description="multiplies its rate; default 1")
 
 
 class LateSpec(StrictModel):
@@ -208,7 +208,7 @@ class SlowSpec(StrictModel):
 
     kind: Literal["slow"]
     target: Text = Field(description="'rank/5'")
-    factor: Positive = Field(description="its speed; durations are divided by it; required")
+    factor: Factor = Field(description="its speed; durations are divided by it; required")
 
 
 class LinkSpec(StrictModel):

@@ -24,12 +24,14 @@ TopologyArgument = Annotated[Path, typer.Argument(help="topology file", metavar=
 WorkloadArgument = Annotated[Path, typer.Argument(help="workload file", metavar="WORKLOAD")]
 PolicyOption = Annotated[
     list[str],
-    typer.Option("--policy", "-p", help="a policy's name, or a YAML mapping of name and options; repeat it"),
+    typer.Option("--policy", "-p", help="a name, or '{name: flexshard, memory: hbm}'; repeat it"),
 ]
 JsonOption = Annotated[
     Path | None, typer.Option("--json", help="write the figures to this file", metavar="FILE")
 ]
-ToleranceOption = Annotated[float, typer.Option(min=0, max=1, help="time step as a share of the port bound")]
+ToleranceOption = Annotated[
+    float, typer.Option(min=0, max=1, help="time step as a share of the port bound; 0 is exact")
+]
 EngineName = Literal["fluid", "bound"]
 
 
@@ -49,7 +51,10 @@ def run(
         Path | None, typer.Option(help="results folder; default results/NAME", metavar="DIR")
     ] = None,
 ) -> None:
-    """Replay an experiment and write its results folder; after a kill, go on where it stopped."""
+    """Replay an experiment and write its results folder.
+
+    After a kill, the same command goes on where it stopped.
+    """
     from simulator.experiment.experiment import load_experiment
     from simulator.experiment.results import summary_json
     from simulator.experiment.run import run_experiment
@@ -132,7 +137,7 @@ def policies() -> None:
 def validate(
     files: Annotated[list[Path], typer.Argument(help="topology, workload or experiment files")],
 ) -> None:
-    """Check files and say what they are, without running anything."""
+    """Check files and say what they are; nothing is run."""
     from simulator.experiment.validate import validate_file
 
     problems = []
@@ -149,16 +154,24 @@ def validate(
 def all_to_all(
     topology: TopologyArgument,
     matrix: Annotated[
-        Path | None, typer.Option(help="W x W byte counts, as alltoallv_perf reads them", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="W x W byte counts, a line for each sender, as alltoallv_perf reads them", metavar="FILE"
+        ),
     ] = None,
     size: Annotated[
-        str | None, typer.Option("--bytes", help='an even one: bytes of each rank, such as "1 GB"')
+        str | None,
+        typer.Option(
+            "--bytes", help='an even one: bytes of each rank, its own share included, such as "1 GB"'
+        ),
     ] = None,
     algorithm: Annotated[
         Literal["direct", "hierarchical", "rail"], typer.Option(help="how it is carried out")
     ] = "direct",
     engine: Annotated[EngineName, typer.Option(help="fluid, or the port bound alone")] = "fluid",
-    exact: Annotated[bool, typer.Option("--exact", help="every flow at its very instant")] = False,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="solve at each flow's end, not in time steps")
+    ] = False,
     tolerance: ToleranceOption = 0.01,
     json_file: JsonOption = None,
     flows: Annotated[
@@ -204,7 +217,9 @@ def size_argument(option: str, text: str) -> int:
 def plan(
     topology: TopologyArgument,
     workload: WorkloadArgument,
-    policy: Annotated[str, typer.Option("--policy", "-p", help="a policy's name, or a YAML mapping")],
+    policy: Annotated[
+        str, typer.Option("--policy", "-p", help="a name, or '{name: flexshard, memory: hbm}'")
+    ],
     save: Annotated[Path | None, typer.Option(help="write the plan as YAML", metavar="FILE")] = None,
 ) -> None:
     """Plan a policy, and say which rows go where and why."""
@@ -239,7 +254,7 @@ def profile(
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="draw the shares to this picture", metavar="FILE")] = None,
 ) -> None:
-    """Measure a trace: rows touched, skew, lengths, reuse and drift."""
+    """Measure a trace: its skew, lengths, reuse and drift."""
     from simulator.files import replace_file
     from simulator.report.profile_view import draw_profile, profile_text
     from simulator.workload.profile import profile_locality, profile_trace
@@ -264,7 +279,10 @@ def calibrate(
         Path | None, typer.Option(help="write the topology's terms as YAML", metavar="FILE")
     ] = None,
 ) -> None:
-    """Fit a topology's start-up times, efficiency and pair cap to measured collectives."""
+    """Fit a topology's terms to measured collectives.
+
+    They are the start-up times, the efficiency and the pair cap.
+    """
     from simulator.calibrate.report import calibrate as fit
     from simulator.files import replace_file
     from simulator.report.calibration_view import calibration_text
@@ -290,7 +308,10 @@ def figures(
         typer.Option(help="folder of data and pictures; default the committed ones", metavar="DIR"),
     ] = None,
 ) -> None:
-    """Regenerate the paper's figures from experiments/figures; after a kill, go on where it stopped."""
+    """Regenerate the paper's figures from experiments/figures.
+
+    After a kill, the same command goes on where it stopped.
+    """
     from simulator.figures.make import make_figures
 
     for picture in make_figures(names or [], quick=quick, out=out):
@@ -301,7 +322,7 @@ def figures(
 def schema(
     kind: Annotated[Literal["topology", "workload", "experiment"], typer.Argument(help="kind of file")],
 ) -> None:
-    """Print the JSON Schema of a kind of file, for editors that complete and check."""
+    """Print the JSON Schema of a kind of file, for editors."""
     import json
 
     from simulator.config.load import json_schema

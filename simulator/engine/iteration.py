@@ -82,7 +82,7 @@ def iteration_program(
     slices = 1 if execution.shared_stream else bucket_count(dense_bytes)
     write = Writer(topology, execution)
     ids = () if execution.pipelining else write.exchanges(IDS, traffic.phases)
-    gather = write.compute("gather", traffic.gather_bytes / topology.hbm_bandwidth_bytes_per_s, after=ids)
+    gather = write.compute("gather", gather_s(traffic, topology), after=ids)
     embeddings = write.exchanges(EMBEDDINGS, traffic.phases, after=gather)
     write.everywhere("dense_forward", dense.forward_s, after=embeddings)
     if execution.pipelining:
@@ -105,6 +105,13 @@ def steps_of(phases: Sequence[Phase], step: Step) -> tuple[Phase, ...]:
 def bucket_count(dense_bytes: int) -> int:
     """Into how many buckets overlapped dense gradients are cut."""
     return max(1, min(DENSE_BUCKETS_AT_MOST, -(-dense_bytes // DENSE_BUCKET_BYTES)))
+
+
+def gather_s(traffic: Traffic, topology: Topology) -> FloatArray:
+    """[world_size] what reading rows takes each owner: from its own memory, then from its host's."""
+    own_bytes = traffic.gather_bytes - traffic.host_gather_bytes
+    own_s = own_bytes / topology.hbm_bandwidth_bytes_per_s
+    return np.asarray(own_s + traffic.host_gather_bytes / topology.host_bandwidth_bytes_per_s)
 
 
 class Writer:

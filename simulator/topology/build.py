@@ -40,6 +40,7 @@ def build_topology(spec: TopologySpec) -> Topology:
         router=_router(spec, members, fabric, ports, resources),
         hbm_capacity_bytes=spec.gpu.hbm_capacity,
         hbm_bandwidth_bytes_per_s=spec.gpu.hbm_bandwidth,
+        host_bandwidth_bytes_per_s=spec.gpu.host_bandwidth,
         scale_up_startup=_startup(spec.scale_up),
         scale_out_startup=_startup(spec.scale_out),
         scale_up_bytes_per_s=_scale_up_rates(ports, resources, members.world_size),

@@ -87,6 +87,9 @@ class GpuSpec(StrictModel):
 
     hbm_capacity: Bytes = Field(80 * 10**9, description="memory of one GPU; default 80 GB")
     hbm_bandwidth: Bandwidth = Field(3.35e12, description="memory bandwidth of one GPU; default 3.35 TB/s")
+    host_bandwidth: Bandwidth = Field(
+        25e9, description="at which a GPU reads its host's memory, about PCIe 4 x16; default 25 GB/s"
+    )
 
 
 class ScaleUpSpec(StrictModel):

@@ -85,6 +85,7 @@ class Topology:
     router: Router
     hbm_capacity_bytes: int
     hbm_bandwidth_bytes_per_s: float
+    host_bandwidth_bytes_per_s: float  # of one GPU to its host's memory
     scale_up_startup: Startup
     scale_out_startup: Startup  # of any collective that crosses islands
     scale_up_bytes_per_s: (

@@ -25,6 +25,7 @@ class Books:
         self._placement, self._batch = placement, batch
         pooled = placement.execution.dedup == "island"
         self.tallies = [Tally(readers, pooled=pooled) for readers in placement.readers]
+        self.host_elements = np.zeros(placement.world_size, dtype=np.int64)  # read by each owner
         self._hits, self._local, self._distinct = Counter[str](), Counter[str](), Counter[str]()
         sparse = placement.execution.sync == "sparse" and is_due(placement, batch.iteration)
         self._touched = TouchedRows(placement) if sparse else None
@@ -41,7 +42,10 @@ class Books:
             for part in run.parts:
                 readers = self._placement.readers[part.readers]
                 counts = draw_counts(places, by_run.at(readers.ranks, number), part.owners.shares)
-                self._count(run, part, counts.all, self._ask(distinct, run, part, counts))
+                rows = self._ask(distinct, run, part, counts)
+                self._count(run, part, counts.all, rows)
+                if run.in_host_memory:
+                    np.add.at(self.host_elements, readers.owners, rows * part.columns)
                 if self._touched is not None:
                     self._touched.add(touched, run, part, counts.fresh)
 

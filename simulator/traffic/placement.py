@@ -52,6 +52,7 @@ class Run:
     layout: Layout
     rows: int
     dim: int
+    in_host_memory: bool
     parts: tuple[Part, ...]
 
 
@@ -140,7 +141,8 @@ class _Builder:
     def run(self, table: Table, kind: str, segment: Segment) -> Run:
         layout, readers = self._layout(segment.layout)
         parts = tuple(self._parts(table, segment, readers))
-        return Run(kind, layout, segment.stop - segment.start, table.dim, parts)
+        rows, in_host_memory = segment.stop - segment.start, segment.memory == "host"
+        return Run(kind, layout, rows, table.dim, in_host_memory, parts)
 
     def _parts(self, table: Table, segment: Segment, readers: range) -> Iterator[Part]:
         for index in readers:

@@ -35,7 +35,8 @@ class Traffic:
 
     `phases` come in the order in which they happen; steps of a tier that the plan has not are absent, and so is
     `sync` in iterations that synchronise nothing. `gather_bytes` [world_size] int64 is what each owner reads
-    from its memory to answer, replicated rows at their reader included.
+    from memory to answer, replicated rows at their reader included; `host_gather_bytes` are those of it that it
+    reads from its host's memory.
 
     `lookups_by_tier` counts every lookup once: `local` was answered by the rank itself from a sharded copy,
     `replicated` from its own replica, `island`, `group` and `global` by another rank, `reclaimed` by whoever
@@ -46,6 +47,7 @@ class Traffic:
     phases: tuple[Phase, ...]
     sync: tuple[Synchronisation, ...]
     gather_bytes: IntArray
+    host_gather_bytes: IntArray
     lookups_by_tier: dict[str, int]
     hits_by_tier: dict[str, int]
     distinct_by_tier: dict[str, int]
@@ -61,6 +63,7 @@ def draw_traffic(placement: Placement, batch: Batch) -> Traffic:
         phases=exchanges.phases(),
         sync=books.synchronisations(),
         gather_bytes=exchanges.gather_bytes(),
+        host_gather_bytes=books.host_elements * placement.element_bytes,
         lookups_by_tier=books.lookups_by_tier(),
         hits_by_tier=books.hits_by_tier(),
         distinct_by_tier=books.distinct_by_tier(),

@@ -55,6 +55,7 @@ def iteration(topology: Topology, matrix: IntArray, *, forward_s: float = 0.001,
         phases=tuple(Phase(step, Tier.GLOBAL, everyone, matrix) for step in STEPS),
         sync=(),
         gather_bytes=np.zeros(topology.world_size, dtype=np.int64),
+        host_gather_bytes=np.zeros(topology.world_size, dtype=np.int64),
     )
     dense = SimpleNamespace(forward_s=forward_s, backward_s=2 * forward_s, parameters=1000, gradient_bytes=2)
     workload: Any = SimpleNamespace(dense=dense)

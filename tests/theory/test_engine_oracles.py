@@ -73,6 +73,7 @@ def iterate(
         phases=phases,
         sync=(),
         gather_bytes=np.full(WORLD, gather_s * topology.hbm_bandwidth_bytes_per_s).astype(np.int64),
+        host_gather_bytes=np.zeros(WORLD, dtype=np.int64),
     )
     dense = SimpleNamespace(
         forward_s=forward_s, backward_s=backward_s, parameters=parameters, gradient_bytes=4

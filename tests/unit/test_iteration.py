@@ -57,6 +57,7 @@ def traffic(topology: Topology, *tiers: Tier, sync: bool = False) -> Any:
         phases=tuple(phase(topology, step, tier) for step in STEPS for tier in tiers),
         sync=synchronisations(topology) if sync else (),
         gather_bytes=np.arange(topology.world_size) * 1000,
+        host_gather_bytes=np.zeros(topology.world_size, dtype=np.int64),
     )
 
 

@@ -10,15 +10,15 @@ time. Ours, where their program is not public in detail or does not carry over:
     program     HiGHS, stopped by a number of nodes so that runs repeat; its answer is taken where it beats
                 placing the busiest table first
 
-Reading over PCIe is time of the lookup, not of communication. The plan says how long it takes; the replayed
-iteration reads every row at HBM's rate.
+Reading over PCIe is time of the gather, at the topology's `gpu.host_bandwidth`; the ranks that wait for it wait
+in the embeddings' all-to-all.
 """
 
 import numpy as np
 from pydantic import Field
 
 from simulator.config.model import StrictModel
-from simulator.config.types import Bandwidth, PositiveCount, PositiveShare
+from simulator.config.types import PositiveCount, PositiveShare
 from simulator.errors import UserError
 from simulator.sharding.balance import Item
 from simulator.sharding.exchange import ID_BYTES
@@ -40,13 +40,10 @@ SHRINK = 0.95
 
 
 class RecShardOptions(StrictModel):
-    """Memory on both sides of PCIe, and how long the program may search."""
+    """What HBM may hold, and how long the program may search."""
 
     hbm_share: PositiveShare = Field(
         0.85, description="part of a GPU's memory reserved for tables; default 0.85"
-    )
-    host_bandwidth: Bandwidth = Field(
-        25e9, description="of PCIe, a GPU, one direction; default 25 GB/s, about PCIe 4 x16"
     )
     nodes: PositiveCount = Field(50, description="branch-and-bound nodes at the most; default 50")
 
@@ -61,7 +58,7 @@ def recshard(
         hot = hot_rows(
             statistics, execution, capacity_bytes, int(share * capacity_bytes * topology.world_size)
         )
-        items = _items(statistics, topology, execution, options, hot)
+        items = _items(statistics, topology, execution, hot)
         try:
             owners, note = place_whole(items, topology, capacity_bytes, nodes=options.nodes)
         except UserError:
@@ -76,7 +73,7 @@ def recshard(
     )
     cold = sum(table.rows for table in statistics.tables) - sum(hot)
     notes = (
-        _cold_note(statistics, topology, options, hot, owners) if cold else "no row in host memory",
+        _cold_note(statistics, topology, hot, owners) if cold else "no row in host memory",
         note,
     )
     return ShardingPlan("recshard", topology.world_size, tables, execution, notes)
@@ -133,7 +130,6 @@ def _items(
     statistics: Statistics,
     topology: Topology,
     execution: Execution,
-    options: RecShardOptions,
     hot: list[int],
 ) -> list[Item]:
     """Each table with its hot part's memory and the seconds that it takes of its rank."""
@@ -143,7 +139,7 @@ def _items(
         served = table.lookups_per_rank * topology.world_size
         hit = float(table.popularity.cumulative_share([rows])[0])
         read_s = table.row_bytes * (
-            hit / topology.hbm_bandwidth_bytes_per_s + (1 - hit) / options.host_bandwidth
+            hit / topology.hbm_bandwidth_bytes_per_s + (1 - hit) / topology.host_bandwidth_bytes_per_s
         )
         moved_s = (ID_BYTES + table.row_bytes + gradient_row_bytes(table, execution)) / nic_bytes_per_s
         memory_bytes = rows * row_memory_bytes(table, execution.optimizer)
@@ -154,7 +150,6 @@ def _items(
 def _cold_note(
     statistics: Statistics,
     topology: Topology,
-    options: RecShardOptions,
     hot: list[int],
     owners: list[int],
 ) -> str:
@@ -163,12 +158,10 @@ def _cold_note(
     for table, rows, owner in zip(statistics.tables, hot, owners, strict=True):
         served = table.lookups_per_rank * topology.world_size
         share = float(table.popularity.share_between(rows, table.rows))
-        read_s[owner] += served * share * table.row_bytes / options.host_bandwidth
+        read_s[owner] += served * share * table.row_bytes / topology.host_bandwidth_bytes_per_s
     cold = sum(table.rows for table in statistics.tables) - sum(hot)
     busiest = format_duration(float(read_s.max()))
-    return (
-        f"{cold} rows in host memory; reading them takes the busiest rank {busiest}, which no replay counts"
-    )
+    return f"{cold} rows in host memory; reading them takes the busiest rank {busiest}"
 
 
 def _segments(table: TableStatistics, hot: int, world_size: int, owner: int) -> tuple[Segment, ...]:

@@ -53,8 +53,9 @@ def input_row(point: Point | Refused) -> Row:
 
 
 def outcome(result: Result) -> Row:
-    """Figures, or the error."""
-    return {name: cell(value) for name, value in result.figures.items()} | {ERROR: cell(result.error)}
+    """Figures, or the error; what is not there is left out."""
+    cells = {name: cell(value) for name, value in result.figures.items()} | {ERROR: cell(result.error)}
+    return {name: text for name, text in cells.items() if text}
 
 
 def cell(value: Any) -> str:

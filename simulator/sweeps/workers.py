@@ -9,7 +9,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -21,6 +21,7 @@ from simulator.sweeps.bench import Bench, Result, compute
 from simulator.sweeps.point import Point
 
 Task = Sequence[Point]
+Compute = Callable[[Task], list[Result]]
 
 IN_FLIGHT_A_WORKER = 2
 DIED = "its worker died, also when it ran alone: killed, or out of memory"
@@ -50,10 +51,11 @@ class ThisProcess:
 
 
 class LocalProcesses:
-    """`count` processes, started afresh (spawn): nothing of this one is in them."""
+    """`count` processes, started afresh (spawn): nothing of this one is in them. `compute` must be importable."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, compute: Compute = compute) -> None:
         self.count = count
+        self._compute = compute
 
     def run(self, tasks: Sequence[Task]) -> Iterator[list[Result]]:
         waiting, suspects = deque(tasks), deque[Point]()
@@ -68,7 +70,7 @@ class LocalProcesses:
             try:
                 while waiting or in_flight:
                     while waiting and len(in_flight) < IN_FLIGHT_A_WORKER * self.count:
-                        in_flight[pool.submit(compute, waiting[0])] = waiting[0]
+                        in_flight[pool.submit(self._compute, waiting[0])] = waiting[0]
                         waiting.popleft()
                     for future in wait(in_flight, return_when=FIRST_COMPLETED).done:
                         results = future.result()
@@ -83,7 +85,7 @@ class LocalProcesses:
             with pool_of(1) as pool:
                 try:
                     while suspects:
-                        results = pool.submit(compute, [suspects[0]]).result()
+                        results = pool.submit(self._compute, [suspects[0]]).result()
                         suspects.popleft()
                         yield results
                 except BrokenProcessPool:

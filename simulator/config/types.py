@@ -81,7 +81,7 @@ class _Kind:
         return number
 
 
-_BYTES = _Kind(parse_bytes, spell_bytes, format_bytes, 1, MOST_BYTES)
+_BYTES = _Kind(parse_bytes, spell_bytes, format_bytes, 1, math.inf)
 _BANDWIDTH = _Kind(parse_bandwidth, spell_bandwidth, format_bandwidth, LEAST_BYTES_PER_S, MOST_BYTES_PER_S)
 _DURATION = _Kind(parse_duration, spell_duration, format_duration, 0, MOST_DURATION_S)
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from simulator.errors import UserError
 from simulator.experiment.inputs import file_digest, workload_inputs
+from simulator.experiment.limits import check_limits
 from simulator.experiment.spec import Engine, Precision, load_experiment_spec
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
@@ -101,7 +102,9 @@ def make_experiment(
     precision: Precision | None = None,
     files: Mapping[str, str] | None = None,
 ) -> Experiment:
-    """An experiment from values. Raises UserError for labels used twice or a baseline that is none of them."""
+    """An experiment from values. Raises UserError for labels used twice, a baseline that is none of them, and sizes
+    beyond counting."""
+    check_limits(topology, workload)
     labels = [entry.label for entry in policies]
     for label in labels:
         if labels.count(label) > 1:

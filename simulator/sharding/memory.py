@@ -11,13 +11,16 @@ from functools import cache
 import numpy as np
 
 from simulator.arrays import IntArray
+from simulator.errors import UserError
 from simulator.sharding.execution import Optimizer
 from simulator.sharding.layouts import shard_sizes
 from simulator.sharding.plan import Layout, Segment, ShardingPlan, Tier
 from simulator.topology.topology import Topology
+from simulator.units import format_bytes
 from simulator.workload.workload import Statistics, TableStatistics
 
 STATE_ELEMENT_BYTES = 4
+MOST_BYTES = int(np.iinfo(np.int64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,14 @@ def memory_bytes(plan: ShardingPlan, statistics: Statistics, topology: Topology)
             weights[segment.layout.tier] += weights_bytes
             optimizer += optimizer_bytes
     return MemoryUse(weights, optimizer, host)
+
+
+def check_countable(statistics: Statistics, optimizer: Optimizer) -> None:
+    """Raises UserError when all rows with their state are more bytes than 64-bit integers hold."""
+    total_bytes = sum(table.rows * row_memory_bytes(table, optimizer) for table in statistics.tables)
+    if total_bytes > MOST_BYTES:
+        found, most = format_bytes(total_bytes), format_bytes(MOST_BYTES)
+        raise UserError(f"tables: {found} with optimizer state, at most {most} can be counted")
 
 
 def held(segment: Segment, table: TableStatistics) -> tuple[IntArray, IntArray]:

@@ -26,6 +26,7 @@ from simulator.config.explain import explain
 from simulator.config.model import StrictModel
 from simulator.errors import UserError
 from simulator.sharding.execution import Execution
+from simulator.sharding.memory import check_countable
 from simulator.sharding.plan import ShardingPlan
 from simulator.topology.topology import Topology
 from simulator.workload.workload import Statistics
@@ -147,8 +148,9 @@ def make_plan(
     entry: PolicyEntry, statistics: Statistics, topology: Topology, execution: Execution
 ) -> ShardingPlan:
     """The entry's plan, named by its label. `execution` holds the experiment's switches. Raises UserError."""
-    policy = policy_named(entry.name)
-    plan = policy.plan(statistics, topology, entry.execution_over(execution), entry.options)
+    policy, switches = policy_named(entry.name), entry.execution_over(execution)
+    check_countable(statistics, switches.optimizer)
+    plan = policy.plan(statistics, topology, switches, entry.options)
     return replace(plan, policy=entry.label)
 
 

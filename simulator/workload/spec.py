@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from simulator.config.errors import Finding, refuse
 from simulator.config.model import StrictModel
 from simulator.config.types import Count, Duration, PositiveCount, PositiveShare, Share, Text
+from simulator.units import format_bytes
 from simulator.workload.spec_length import LengthSpec
 from simulator.workload.spec_popularity import (
     CumulativeSpec,
@@ -19,6 +20,9 @@ from simulator.workload.spec_popularity import (
 
 ELEMENT_BYTES = {"fp32": 4, "fp16": 2, "bf16": 2, "fp8": 1, "int8": 1}
 MOST_SAMPLES = 10**9  # of one rank
+MOST_ELEMENTS = 10**6  # of one row
+MOST_TABLES = 10_000
+TABLE_BYTES = 30_000  # of our own memory for each, on few ranks
 Dtype = Literal["fp32", "fp16", "bf16", "fp8", "int8"]
 
 
@@ -73,11 +77,9 @@ class TableSpec(StrictModel):
     """One embedding table, or `count` alike."""
 
     name: Text = Field(description="unique in the file; required")
-    count: PositiveCount = Field(
-        1, le=100_000, description="tables alike, named name_0, name_1, ...; default 1"
-    )
+    count: PositiveCount = Field(1, description="tables alike, named name_0, name_1, ...; default 1")
     rows: Count = Field(description="rows of the table; required")
-    dim: Count = Field(description="elements of a row; required")
+    dim: Count = Field(le=MOST_ELEMENTS, description="elements of a row; required")
     touched: PositiveShare | None = Field(
         None, description="share of the rows that training data ever hits; default 1, or what the data says"
     )
@@ -198,6 +200,17 @@ class WorkloadSpec(StrictModel):
     drift: Drift | None = Field(
         None, description="drift of every table that does not say its own; default none"
     )
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> "WorkloadSpec":
+        """Looked at first, before anything is made for each table."""
+        tables = sum(table.count for table in self.tables)
+        if tables > MOST_TABLES:
+            most = max(range(len(self.tables)), key=lambda index: self.tables[index].count)
+            text = f"{tables:,} tables in all are too many, allowed: {MOST_TABLES:,}"
+            size = f"they would take about {format_bytes(tables * TABLE_BYTES)} of memory"
+            refuse([Finding(("tables", most, "count"), f"{text}; {size}")])
+        return self
 
     @model_validator(mode="after")
     def _tables_fit_together(self) -> "WorkloadSpec":

@@ -13,6 +13,8 @@ from simulator.network.bound import port_bound
 from simulator.network.flows import Flows
 from simulator.network.network import BoundNetwork, FluidNetwork, Network
 from simulator.network.simulate import simulate_flows
+from simulator.network.symmetric import simulate_kinds
+from simulator.network.symmetry import find_kinds, uniform_rows
 from simulator.topology.build import uniform_topology
 from simulator.topology.topology import Topology
 
@@ -72,6 +74,15 @@ def overlap(work: AllToAll) -> Figures:
     return {"solves": network.solves, "makespan_ms": env.now * 1e3}
 
 
+def uniform(ranks: int) -> Figures:
+    """1 MB a pair, by kinds of flows: no matrix and no flow is ever kept."""
+    topology = cluster(ranks)
+    kinds = find_kinds(topology, uniform_rows(topology, inside_bytes=10**6, between_bytes=10**6))
+    assert kinds is not None
+    result = simulate_kinds(kinds)
+    return {"solves": result.solves, "kinds": len(kinds.flows), "makespan_ms": result.time_s * 1e3}
+
+
 def errors(work: AllToAll) -> Figures:
     """How far tolerance 0.01 is from exact, in shares of the exact makespan."""
     exact = simulate_flows(work.topology, work.flows, tolerance=None)
@@ -118,6 +129,8 @@ CASES = (
     Case("even 256, exact", lambda: even(256), lambda work: fluid(work, None), "", 3, {"solves": 33}),
     Case("overlapping 128", lambda: skewed(128), overlap, "", 3),
     Case("overlapping 1024", lambda: skewed(1024), overlap, "", 1),
+    Case("uniform 1024", lambda: 1024, uniform, "", 3, {"solves": 2, "kinds": 2}),
+    Case("uniform 16384", lambda: 16384, uniform, "seconds", 1, {"solves": 2, "kinds": 2}, large=True),
     Case("bound 1024", lambda: skewed(1024), bound, "", 3, {"solves": 0}),
     Case("bound 4096", lambda: skewed(4096), bound, "2 s", 1, {"solves": 0}, large=True),
     Case("errors 64", lambda: skewed(64), errors, "0.5 %", 1),

@@ -39,8 +39,8 @@ class FluidNetwork:
         self._in_flight = InFlight(self._capacities.now_bytes_per_s, tolerance=tolerance or 0.0)
         self._alarm = Alarm(env, self._ring)
         self._tallies: dict[int, Tally] = {}  # by the number of the first flow, ascending
-        self._steps: dict[Plan, dict[int, Finished]] = {}  # plans in which ranks may be served before the end
-        self._concerned: set[int] = set()  # transmissions of which flows finished, or may do so otherwise now
+        self._early: dict[Plan, dict[int, Finished]] = {}  # plans in which flows finish before the end
+        self._concerned: set[int] = set()  # transmissions of which flows finished, or are going to otherwise
 
     @property
     def solves(self) -> int:
@@ -95,18 +95,16 @@ class FluidNetwork:
                 self._concerned.add(first)
 
     def _expect(self) -> None:
-        """Tell the transmissions concerned who finishes within the present steps, before these end."""
-        before, self._steps = self._steps, {}
-        steps = self._in_flight.steps()
-        if not steps and not before:
-            return
-        for plan in steps:
-            self._steps[plan] = before.get(plan) or dict(self._by_transmission(plan.finishing))
-        for plan, parts in (*before.items(), *self._steps.items()):
-            if plan not in before or plan not in self._steps:
-                self._concerned.update(parts)
+        """Tell the transmissions concerned who finishes within the present plans, before these end."""
+        before, self._early = self._early, {}
+        for plan in self._in_flight.early_plans():
+            self._early[plan] = before.get(plan) or dict(self._by_transmission(plan.finishing))
+        for plan, finishing in (*before.items(), *self._early.items()):
+            if plan not in before or plan not in self._early:
+                self._concerned.update(finishing)
         for first in sorted(self._concerned & self._tallies.keys()):
-            self._tallies[first].expect([parts[first] for parts in self._steps.values() if first in parts])
+            planned = [finishing[first] for finishing in self._early.values() if first in finishing]
+            self._tallies[first].expect(planned)
         self._concerned.clear()
 
     def _by_transmission(self, finished: Finished) -> Iterator[tuple[int, Finished]]:

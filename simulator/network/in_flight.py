@@ -10,8 +10,10 @@ touches a piece of it, for few large steps are cheaper than many small ones.
 import numpy as np
 
 from simulator.arrays import FloatArray, IndexArray
+from simulator.network.exact_part import separate
 from simulator.network.part import Conditions, Part
 from simulator.network.plan import Finished, Plan
+from simulator.network.stepped_part import SteppedPart
 from simulator.network.table import Rows
 from simulator.topology.topology import Routes
 
@@ -41,18 +43,20 @@ class InFlight:
             finished.append(part.advance(time_s))
             rows.append(part.rows())
         rows.append(Rows(numbers, volume_bytes, routes.cap_bytes_per_s, routes.resources))
-        whole = Part(Rows.join(rows), time_s, self._conditions)
-        self.parts += [whole] if self._conditions.tolerance else whole.separate()
+        if self._conditions.tolerance:
+            self.parts.append(SteppedPart(Rows.join(rows), time_s, self._conditions))
+        else:
+            self.parts += separate(Rows.join(rows), time_s, self._conditions)
         return first, finished
 
     def plan(self, until_s: float) -> float:
         """Plan ahead wherever there is no plan, at most until `until_s`; when the first plan ends."""
         return min((part.plan(until_s).end_s for part in self.parts), default=np.inf)
 
-    def steps(self) -> list[Plan]:
+    def early_plans(self) -> list[Plan]:
         """The present plans in which flows finish before the end."""
         plans = [part.made_plan for part in self.parts]
-        return [plan for plan in plans if plan is not None and plan.stepped]
+        return [plan for plan in plans if plan is not None and plan.finishes_early]
 
     def complete(self, time_s: float) -> list[Finished]:
         """See to the plans that end by `time_s`; who finished."""
@@ -68,7 +72,7 @@ class InFlight:
         self._conditions.capacity_bytes_per_s[resource] = bytes_per_s
         for part in self.parts:
             if part.table.live[resource]:
-                part.set_step()
+                part.capacity_changed()
 
     def crossing(self, resource: int) -> IndexArray:
         """The numbers of the flows in flight across a resource."""

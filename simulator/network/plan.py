@@ -29,7 +29,10 @@ class Plan:
 
     start_s: float
     end_s: float
-    amounts_s: float  # the time in which each flow moves its amount
-    stepped: bool  # flows may finish before the end; else the rates hold until the end
     slots: IndexArray  # of the flows that finish
     finishing: Finished  # those flows
+
+    @property
+    def finishes_early(self) -> bool:
+        """Whether flows finish before the end."""
+        return len(self.slots) > 0 and float(self.finishing.finish_s[0]) < self.end_s

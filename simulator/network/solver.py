@@ -61,7 +61,8 @@ def index_members(routes: IndexArray, resources: int) -> tuple[IntArray, IndexAr
             if r < 0:
                 break
             offsets[r + 1] += 1
-    offsets = np.cumsum(offsets)
+    for r in range(resources):
+        offsets[r + 1] += offsets[r]
     cursor = offsets[:-1].copy()
     slots = np.empty(offsets[resources], np.int32)
     for slot in range(len(routes)):
@@ -173,7 +174,10 @@ def fill(
     `limits` [slots] may be empty: no flow has one. Writes `amounts` [slots] and leaves `rises` all 0.
     """
     infinite = np.full(len(budget), np.inf)
-    found = np.empty(live.max() + 1, np.int32)
+    most = 0
+    for count in live:
+        most = max(most, count)
+    found = np.empty(most + 1, np.int32)
     filling = _Filling(amounts, rises, live.copy(), budget.copy(), infinite.copy(), found)
     if len(limits) > 0:
         _stop_surely_limited(limits, members.routes, filling)
@@ -201,3 +205,95 @@ def fill(
         keys[size] = np.inf
         _sift_down(keys, items, size, 0)
     return levels
+
+
+@compiled
+def first_finish(remaining: FloatArray, amounts: FloatArray) -> float:
+    """Multiples of the amounts' time until the first flow is through; inf when none moves."""
+    first = np.inf
+    for slot in range(len(remaining)):
+        first = min(first, remaining[slot] / amounts[slot])
+    return first
+
+
+@compiled
+def finished(remaining: FloatArray, amounts: FloatArray, multiple: float) -> IndexArray:
+    """Slots that are through when each has moved `multiple` of its amount; all are if they tie."""
+    found = np.empty(len(remaining), np.int32)
+    count = 0
+    for slot in range(len(remaining)):
+        found[count] = slot
+        count += remaining[slot] <= amounts[slot] * multiple * (1 + TIE)
+    return found[:count].copy()
+
+
+@compiled
+def move(remaining: FloatArray, amounts: FloatArray, multiple: float) -> None:
+    """Take `multiple` of its amount from what each flow has left."""
+    for slot in range(len(remaining)):
+        remaining[slot] = max(remaining[slot] - amounts[slot] * multiple, 0.0)
+
+
+@compiled
+def retire(
+    slots: IndexArray, remaining: FloatArray, amounts: FloatArray, routes: IndexArray, live: IntArray
+) -> None:
+    """Mark slots as through: nothing is left that could finish, and their resources have a flow less."""
+    for slot in slots:
+        remaining[slot] = np.inf
+        amounts[slot] = 0.0
+        for hop in range(routes.shape[1]):
+            r = routes[slot, hop]
+            if r < 0:
+                break
+            live[r] -= 1
+
+
+@compiled
+def _mark_in_flight(remaining: FloatArray, rises: NDArray[np.uint8]) -> bool:
+    """Whether any is."""
+    count = 0
+    for slot in range(len(remaining)):
+        rises[slot] = remaining[slot] < np.inf
+        count += rises[slot]
+    return count > 0
+
+
+@compiled
+def run(
+    members: Members,
+    live: IntArray,
+    capacity: FloatArray,
+    limits: FloatArray,
+    remaining: FloatArray,
+    amounts: FloatArray,
+    start_s: float,
+    until_s: float,
+    most_solves: int,
+) -> tuple[IndexArray, FloatArray, float, int]:
+    """Go from finish to finish, at exact rates, at most to `until_s`; `remaining` and `live` go along.
+
+    Returns the slots that are through, when, how far time has come, and the number of solutions.
+    """
+    slots, finish_s = np.empty(len(remaining), np.int32), np.empty(len(remaining))
+    rises = np.empty(len(remaining), np.uint8)
+    now_s, count, solves = start_s, 0, 0
+    while solves < most_solves and now_s < until_s:
+        if not _mark_in_flight(remaining, rises):
+            break
+        fill(members, live, capacity, limits, amounts, rises)
+        solves += 1
+        step_s = first_finish(remaining, amounts)
+        if now_s + step_s > until_s or step_s == np.inf:
+            if until_s < np.inf:
+                move(remaining, amounts, until_s - now_s)
+            now_s = until_s
+            break
+        through = finished(remaining, amounts, step_s)
+        move(remaining, amounts, step_s)
+        retire(through, remaining, amounts, members.routes, live)
+        now_s += step_s
+        slots[count : count + len(through)] = through
+        finish_s[count : count + len(through)] = now_s
+        count += len(through)
+    return slots[:count].copy(), finish_s[:count].copy(), now_s, solves

@@ -19,27 +19,7 @@ import numpy as np
 
 from simulator.arrays import FloatArray, IndexArray, IntArray
 from simulator.compiled import compiled
-from simulator.network.solver import TIE, Levels
-
-
-@compiled
-def first_finish(remaining: FloatArray, amounts: FloatArray) -> float:
-    """Multiples of the amounts' time until the first flow is through; inf when none moves."""
-    first = np.inf
-    for slot in range(len(remaining)):
-        first = min(first, remaining[slot] / amounts[slot])
-    return first
-
-
-@compiled
-def finished(remaining: FloatArray, amounts: FloatArray, multiple: float) -> IndexArray:
-    """Slots that are through when each has moved `multiple` of its amount; all are if they tie."""
-    found = np.empty(len(remaining), np.int32)
-    count = 0
-    for slot in range(len(remaining)):
-        found[count] = slot
-        count += remaining[slot] <= amounts[slot] * multiple * (1 + TIE)
-    return found[:count].copy()
+from simulator.network.solver import Levels
 
 
 @compiled
@@ -87,28 +67,6 @@ def finish_within(
             sharing[r] -= 1
         finish_s[k] = step_s * min(share_of_step, 1.0)
     return finish_s
-
-
-@compiled
-def move(remaining: FloatArray, amounts: FloatArray, multiple: float) -> None:
-    """Take `multiple` of its amount from what each flow has left."""
-    for slot in range(len(remaining)):
-        remaining[slot] = max(remaining[slot] - amounts[slot] * multiple, 0.0)
-
-
-@compiled
-def retire(
-    slots: IndexArray, remaining: FloatArray, amounts: FloatArray, routes: IndexArray, live: IntArray
-) -> None:
-    """Mark slots as through: nothing is left that could finish, and their resources have a flow less."""
-    for slot in slots:
-        remaining[slot] = np.inf
-        amounts[slot] = 0.0
-        for hop in range(routes.shape[1]):
-            r = routes[slot, hop]
-            if r < 0:
-                break
-            live[r] -= 1
 
 
 @compiled

@@ -1,7 +1,7 @@
 """Flows in flight as a table: one row, its *slot*, for each, with the resources that it crosses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,16 +74,26 @@ class FlowTable:
         return self.rows.flows[slots[self.in_flight[slots]]]
 
     def retire(self, slots: IndexArray) -> None:
-        """Take out flows that are through, and close the gaps when there are many."""
+        """Take out flows that are through."""
         self.leave(slots)
-        if self.live_flows < _COMPACT_BELOW * len(self.rows.flows):
-            self._set(self.rows.pick(self.in_flight))
+        self._close_gaps()
+
+    def go_on(self, remaining_bytes: FloatArray, live: IntArray, through: int) -> None:
+        """Take over what is left after `through` more flows are."""
+        self.rows = replace(self.rows, remaining_bytes=remaining_bytes)
+        self.live = live
+        self.live_flows -= through
+        self._close_gaps()
 
     def leave(self, slots: IndexArray) -> None:
         """Take flows out; the others keep their slots."""
         rows = self.rows
-        steps.retire(slots, rows.remaining_bytes, self.amounts, rows.routes, self.live)
+        solver.retire(slots, rows.remaining_bytes, self.amounts, rows.routes, self.live)
         self.live_flows -= len(slots)
+
+    def _close_gaps(self) -> None:
+        if self.live_flows < _COMPACT_BELOW * len(self.rows.flows):
+            self._set(self.rows.pick(self.in_flight))
 
     def joined(self) -> IndexArray:
         """[resources] Those between which flows lead, directly or by way of others, have the same number."""

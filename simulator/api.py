@@ -186,11 +186,9 @@ def sweep_file(
 
 
 def _collected(made: Sweep, csv: str | Path | None, workers: int | None, dask: str | None) -> SweepResult:
-    who = workers_for(workers, dask)
-    if csv is not None:
-        return SweepResult(collect(made, Path(csv), workers=who))
-    with TemporaryDirectory() as folder:
-        return SweepResult(collect(made, Path(folder) / "sweep.csv", workers=who))
+    with workers_for(workers, dask) as who, TemporaryDirectory() as folder:
+        path = Path(folder) / "sweep.csv" if csv is None else Path(csv)
+        return SweepResult(collect(made, path, workers=who))
 
 
 def explain(
@@ -216,7 +214,8 @@ def explain(
         tolerance=tolerance,
         execution=execution,
     )
-    return explain_experiment(experiment, step=step, workers=workers_for(workers, None))
+    with workers_for(workers, None) as who:
+        return explain_experiment(experiment, step=step, workers=who)
 
 
 def experiment_of(

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from simulator.errors import UserError
+from simulator.files import writable
 
 SweepArgument = Annotated[Path, typer.Argument(help="sweep file", metavar="FILE")]
 WorkersOption = Annotated[
@@ -35,18 +36,23 @@ def sweep(
     from simulator.sweeps.run import CSV_NAME, run_sweep
     from simulator.sweeps.sweep import load_sweep
     from simulator.sweeps.text import sweep_text
+    from simulator.terminal import resumable
 
     loaded = load_sweep(file)
     folder = out or Path("results") / loaded.spec.name
-    with sweep_progress(loaded.spec.name) as observer:
-        rows = run_sweep(loaded, folder, workers=workers_for(workers, dask), retry=retry, observer=observer)
+    with (
+        resumable(folder),
+        workers_for(workers, dask) as who,
+        sweep_progress(loaded.spec.name) as observer,
+    ):
+        rows = run_sweep(loaded, folder, workers=who, retry=retry, observer=observer)
     print(sweep_text(rows, width=Console().width), end="")
     print(f"\nResults: {folder / CSV_NAME}")
 
 
 def sweep_combine(
     files: Annotated[list[Path], typer.Argument(help="CSVs of sweeps", metavar="CSV...")],
-    out: Annotated[Path, typer.Option(help="the combined CSV", metavar="CSV")],
+    out: Annotated[Path, typer.Option(help="the combined CSV", metavar="CSV", callback=writable)],
 ) -> None:
     """Put the rows of several sweeps into one CSV, each point once."""
     from simulator.sweeps.run import combine
@@ -57,7 +63,9 @@ def sweep_combine(
 
 def sweep_plot(
     file: CsvArgument,
-    out: Annotated[Path, typer.Option(help="the picture; an SVG is written beside it", metavar="PNG")],
+    out: Annotated[
+        Path, typer.Option(help="the picture; an SVG is written beside it", metavar="PNG", callback=writable)
+    ],
     x: Annotated[
         str | None,
         typer.Option(help="the varied key across; default the one with most values", metavar="KEY"),
@@ -84,7 +92,8 @@ def explain(
     ] = None,
     workers: WorkersOption = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="write the explanation to this file", metavar="FILE")
+        Path | None,
+        typer.Option("--json", help="write the explanation to this file", metavar="FILE", callback=writable),
     ] = None,
 ) -> None:
     """Say why an iteration takes as long as it does, and what would help most."""
@@ -97,7 +106,8 @@ def explain(
     from simulator.sweeps.choose import workers_for
 
     experiment = rebuild(results, files=files)
-    found = explain_experiment(experiment, policies=policy, step=step, workers=workers_for(workers, None))
+    with workers_for(workers, None) as who:
+        found = explain_experiment(experiment, policies=policy, step=step, workers=who)
     print(explanation_text(found, width=Console().width), end="")
     if json_file is not None:
         write_json(json_file, [each.to_json() for each in found])
@@ -113,7 +123,8 @@ def frontier(
     ] = None,
     target: Annotated[str | None, typer.Option(help='latency to meet, such as "5 ms"')] = None,
     out: Annotated[
-        Path | None, typer.Option(help="draw it; an SVG is written beside it", metavar="PNG")
+        Path | None,
+        typer.Option(help="draw it; an SVG is written beside it", metavar="PNG", callback=writable),
     ] = None,
 ) -> None:
     """Show memory against latency, and the cheapest cluster that is quick enough."""

@@ -20,10 +20,10 @@ CONNECT_TIMEOUT_S = 20
 
 
 class DaskCluster:
-    """The workers of the cluster at `address`, as many as they are at any time."""
+    """The workers of a client's cluster, as many as they are at any time."""
 
-    def __init__(self, address: str) -> None:
-        self._client = connected(address)
+    def __init__(self, client: "Client") -> None:
+        self._client = client
 
     @property
     def count(self) -> int:

@@ -96,14 +96,17 @@ class TestTasks:
 
 class TestChoice:
     def test_one_is_this_process(self):
-        assert isinstance(workers_for(1, None), ThisProcess)
+        with workers_for(1, None) as workers:
+            assert isinstance(workers, ThisProcess)
 
     def test_several_are_processes(self):
-        assert workers_for(3, None).count == 3
+        with workers_for(3, None) as workers:
+            assert workers.count == 3
 
     def test_by_default_one_a_core(self):
-        assert workers_for(None, None).count == cores() >= 1
+        with workers_for(None, None) as workers:
+            assert workers.count == cores() >= 1
 
     def test_not_both(self):
-        with pytest.raises(UserError, match="not both"):
-            workers_for(2, "tcp://localhost:1")
+        with pytest.raises(UserError, match="not both"), workers_for(2, "tcp://localhost:1"):
+            pass

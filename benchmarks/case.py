@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 Figures = dict[str, float]
 
@@ -14,8 +15,8 @@ class Case:
     """
 
     name: str
-    prepare: Callable[[], object]
-    run: Callable[[object], Figures]
+    prepare: Callable[[], Any]
+    run: Callable[[Any], Figures]
     target: str = ""
     rounds: int = 3
     counts: Mapping[str, int] = field(default_factory=dict)

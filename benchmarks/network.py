@@ -6,9 +6,10 @@ Skewed is lognormal(0, 1) x 1 MB a pair, seed 0; even is 1 MB a pair. All run in
 from dataclasses import dataclass
 
 import numpy as np
-from simpy import Environment
+from simpy import Environment, Event
 
 from benchmarks.case import Case, Figures
+from simulator.arrays import FloatArray
 from simulator.network.bound import port_bound
 from simulator.network.flows import Flows
 from simulator.network.network import BoundNetwork, FluidNetwork, Network
@@ -65,11 +66,16 @@ def overlap(work: AllToAll) -> Figures:
     env = Environment()
     network = FluidNetwork(env, work.topology, tolerance=0.01)
     network.send(work.flows, ranks=tuple(range(work.topology.world_size)))
+
+    def send(event: Event) -> None:
+        flows, ranks = event.value
+        network.send(flows, ranks=ranks)
+
     for island, ranks in enumerate(work.topology.islands):
         inside = np.zeros((work.topology.world_size, work.topology.world_size), np.int64)
         inside[np.ix_(ranks, ranks)] = 5 * 10**6
         timer = env.timeout(1e-4 * (island + 1), (Flows.from_matrix(inside), ranks))
-        timer.callbacks.append(lambda event: network.send(event.value[0], ranks=event.value[1]))
+        timer.callbacks.append(send)
     env.run()
     return {"solves": network.solves, "makespan_ms": env.now * 1e3}
 
@@ -100,7 +106,7 @@ def errors(work: AllToAll) -> Figures:
     }
 
 
-def last_arrivals(work: AllToAll, finish_s: np.ndarray) -> np.ndarray:
+def last_arrivals(work: AllToAll, finish_s: FloatArray) -> FloatArray:
     latest = np.zeros(work.topology.world_size)
     np.maximum.at(latest, work.flows.sources, finish_s)
     np.maximum.at(latest, work.flows.destinations, finish_s)

@@ -1,0 +1,131 @@
+"""An experiment made again from the manifest of its results is the same experiment."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from simulator.errors import UserError
+from simulator.experiment.experiment import load_experiment, make_experiment
+from simulator.experiment.results import manifest
+from simulator.experiment.simulate import simulate
+from simulator.explanation.rebuild import rebuild
+from simulator.sharding.registry import PolicyEntry
+from simulator.topology.load import load_topology
+from simulator.workload.load import load_workload
+
+ROOT = Path(__file__).parents[2]
+TOPOLOGIES = sorted((ROOT / "topologies").glob("*.yaml"))
+WORKLOADS = sorted((ROOT / "workloads").glob("*.yaml"))
+POLICIES = [
+    "row_wise",
+    {"name": "flexshard", "budget": "7 %", "label": "with more"},
+    {"name": "flexshard", "memory": "hbm", "hbm_share": 0.5, "dedup": "rank"},
+    {"name": "recshard", "nodes": 10},
+    {"name": "two_dimensional", "group_size": 2},
+]
+
+
+def written(experiment, folder: Path) -> Path:
+    """A results folder with nothing but the manifest, which needs no replay."""
+    from simulator.experiment.simulate import Comparison
+
+    folder.mkdir(exist_ok=True)
+    data = manifest(Comparison(experiment, (), (), ()))
+    (folder / "manifest.json").write_text(json.dumps(data))
+    return folder
+
+
+def experiment(**changes):
+    values = {
+        "name": "x",
+        "topology": load_topology(ROOT / "topologies" / "teaching_2x2.yaml"),
+        "workload": load_workload(ROOT / "workloads" / "tiny.yaml"),
+        "policies": [PolicyEntry.parse(policy) for policy in POLICIES],
+    }
+    return make_experiment(**{**values, **changes})
+
+
+@pytest.mark.parametrize("path", TOPOLOGIES, ids=lambda path: path.stem)
+def test_every_topology_comes_back(path, tmp_path):
+    own = experiment(topology=load_topology(path))
+    assert rebuild(written(own, tmp_path)).digest() == own.digest()
+
+
+@pytest.mark.parametrize("path", WORKLOADS, ids=lambda path: path.stem)
+def test_every_workload_comes_back(path, tmp_path):
+    own = experiment(workload=load_workload(path))
+    again = rebuild(written(own, tmp_path), files=path.parent)
+    assert again.digest() == own.digest()
+    assert again.workload.configuration() == own.workload.configuration()
+
+
+def test_policies_settings_and_perturbations_come_back(tmp_path):
+    perturbed = load_topology(ROOT / "topologies" / "teaching_2x2.yaml").with_(
+        perturb=[
+            {"target": "rank/1", "kind": "late", "by": "1 ms"},
+            {"target": "nic/0", "from": "1 us", "until": "2 us", "factor": 0.5},
+        ],
+        overrides=[{"target": "nic/1", "bandwidth": "1 GB/s"}],
+    )
+    own = experiment(topology=perturbed, iterations="auto", seed=9, tolerance=0.0, baseline="with more")
+    again = rebuild(written(own, tmp_path))
+    assert again.digest() == own.digest()
+    assert [entry.configuration() for entry in again.policies] == [
+        entry.configuration() for entry in own.policies
+    ]
+
+
+def test_the_quickstart_comes_back_and_answers_alike(tmp_path):
+    own = load_experiment(ROOT / "experiments" / "quickstart.yaml")
+    assert rebuild(written(own, tmp_path)).digest() == own.digest()
+    small = experiment(iterations=1, policies=[PolicyEntry.parse("row_wise")])
+    again = rebuild(written(small, tmp_path))
+    assert simulate(again).records == simulate(small).records
+
+
+class TestTraces:
+    @pytest.fixture
+    def own(self, tmp_path):
+        (tmp_path / "clicks.txt").write_text("1 2 3\n2 2\n")
+        (tmp_path / "w.yaml").write_text(
+            "name: traced\nbatch_per_rank: 4\ntables:\n"
+            "  - {name: t, rows: 10, dim: 4, trace: {path: clicks.txt, format: sessions}}\n"
+        )
+        return experiment(workload=load_workload(tmp_path / "w.yaml"))
+
+    def test_their_folder_must_be_given(self, own, tmp_path):
+        folder = written(own, tmp_path / "results")
+        with pytest.raises(UserError, match=r"reads clicks\.txt: give the folder they are in \(--files\)"):
+            rebuild(folder)
+        assert rebuild(folder, files=tmp_path).digest() == own.digest()
+
+    def test_they_must_not_have_changed(self, own, tmp_path):
+        folder = written(own, tmp_path / "results")
+        (tmp_path / "clicks.txt").write_text("1 2 3\n")
+        with pytest.raises(UserError, match=r"clicks\.txt changed since"):
+            rebuild(folder, files=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("no JSON", "is no JSON"),
+        ("[]", "is no manifest of a run"),
+        ("{}", "experiment, inputs, topology, workload missing"),
+        ('{"topology": {}, "workload": {}, "inputs": {}, "experiment": {}}', "baseline, engine"),
+    ],
+)
+def test_what_is_no_manifest(tmp_path, text, words):
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(UserError, match=words):
+        rebuild(tmp_path)
+
+
+def test_a_manifest_with_an_unknown_key_is_told(tmp_path):
+    folder = written(experiment(), tmp_path)
+    data = json.loads((folder / "manifest.json").read_text())
+    data["topology"]["colour"] = "blue"
+    (folder / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(UserError, match=r"manifest\.json: colour: unknown key"):
+        rebuild(folder)

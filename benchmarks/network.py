@@ -4,6 +4,7 @@ Skewed is lognormal(0, 1) x 1 MB a pair, seed 0; even is 1 MB a pair. All run in
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from simpy import Environment, Event
@@ -67,15 +68,14 @@ def overlap(work: AllToAll) -> Figures:
     network = FluidNetwork(env, work.topology, tolerance=0.01)
     network.send(work.flows, ranks=tuple(range(work.topology.world_size)))
 
-    def send(event: Event) -> None:
-        flows, ranks = event.value
+    def send(flows: Flows, ranks: tuple[int, ...], _: Event) -> None:
         network.send(flows, ranks=ranks)
 
     for island, ranks in enumerate(work.topology.islands):
         inside = np.zeros((work.topology.world_size, work.topology.world_size), np.int64)
         inside[np.ix_(ranks, ranks)] = 5 * 10**6
-        timer = env.timeout(1e-4 * (island + 1), (Flows.from_matrix(inside), ranks))
-        timer.callbacks.append(send)
+        timer = env.timeout(1e-4 * (island + 1))
+        timer.callbacks.append(partial(send, Flows.from_matrix(inside), ranks))
     env.run()
     return {"solves": network.solves, "makespan_ms": env.now * 1e3}
 

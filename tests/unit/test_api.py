@@ -1,0 +1,195 @@
+"""The Python API: the same answers as the command line, in frames."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import simulator
+from simulator.errors import UserError
+from simulator.experiment.spec import Precision
+from simulator.sharding.execution import Execution
+from simulator.sharding.plan_file import load_plan
+from simulator.workload.workload import Workload
+
+ROOT = Path(__file__).parents[2]
+TOPOLOGY, WORKLOAD = ROOT / "topologies" / "teaching_2x2.yaml", ROOT / "workloads" / "tiny.yaml"
+POLICIES = ["row_wise", {"name": "flexshard", "memory": "hbm", "label": "tiers"}]
+
+
+@pytest.fixture(scope="module")
+def compared():
+    return simulator.compare(TOPOLOGY, WORKLOAD, POLICIES, iterations=2, seed=5)
+
+
+def run_python(code: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=120
+    ).stdout
+
+
+class TestImport:
+    def test_the_package_is_light_until_it_is_used(self):
+        code = "import sys, simulator; print(sorted({'numpy', 'pandas', 'simpy', 'pydantic'} & set(sys.modules)))"
+        assert run_python(code) == "[]\n"
+
+    def test_functions_are_functions_whatever_was_imported_before(self):
+        code = (
+            "import simulator.sweeps.sweep, simulator.explanation.explanation, simulator.api, simulator\n"
+            "print([callable(getattr(simulator, name)) for name in simulator.__all__])"
+        )
+        assert run_python(code) == f"{[True] * len(simulator.__all__)}\n"
+
+    def test_names_are_listed_and_others_are_errors(self):
+        assert set(simulator.__all__) <= set(dir(simulator))
+        with pytest.raises(AttributeError, match="no attribute 'simulat'"):
+            simulator.simulat  # noqa: B018
+
+
+class TestCompare:
+    def test_it_is_what_the_command_writes(self, compared, tmp_path):
+        target = tmp_path / "c.json"
+        command = ["compare", TOPOLOGY, WORKLOAD, "--policy", "row_wise", "--iterations", 2, "--seed", 5]
+        command += ["--policy", "{name: flexshard, memory: hbm, label: tiers}", "--json", target]
+        subprocess.run(
+            [sys.executable, "-m", "simulator.cli", *map(str, command)],
+            cwd=ROOT,
+            capture_output=True,
+            check=True,
+            timeout=120,
+        )
+        written, own = json.loads(target.read_text()), compared.to_json()
+        assert own["policies"] == written["policies"]
+        assert own["baseline"] == written["baseline"] == "row_wise"
+
+    def test_frames_have_a_row_for_each(self, compared):
+        assert compared.summary["policy"].tolist() == ["row_wise", "tiers"]
+        assert len(compared.iterations) == 4
+        assert set(compared.phases["policy"]) == {"row_wise", "tiers"}
+        assert (compared.links["utilisation"] <= 1 + 1e-9).all()
+        assert (compared.memory["bytes"] >= 0).all()
+        shares = compared.tiers.groupby(["policy", "table"])["lookup_share"].sum()
+        assert shares.to_numpy() == pytest.approx(1)
+
+    def test_means_are_the_iterations_means(self, compared):
+        means = compared.iterations.groupby("policy")["communication_s"].mean()
+        for label in ("row_wise", "tiers"):
+            assert compared.policy(label).mean("communication_s") == pytest.approx(means[label])
+
+    def test_printed_it_is_the_table(self, compared):
+        assert str(compared).startswith("Bytes an iteration")
+        assert max(map(len, str(compared).splitlines())) <= 80
+
+    def test_an_unknown_label(self, compared):
+        with pytest.raises(UserError, match="did you mean 'tiers'"):
+            compared.policy("tier")
+
+    def test_until_it_is_known_well_enough(self):
+        found = simulator.compare(TOPOLOGY, WORKLOAD, ["row_wise"], iterations="auto", engine="bound")
+        assert Precision().minimum <= len(found.iterations) <= Precision().maximum
+
+
+class TestSimulate:
+    def test_it_is_one_policy_of_a_comparison(self, compared):
+        run = simulator.simulate(TOPOLOGY, WORKLOAD, POLICIES[1], iterations=2, seed=5)
+        expected = compared.iterations.query("policy == 'tiers'").reset_index(drop=True)
+        pd.testing.assert_frame_equal(run.iterations, expected)
+        assert run.communication_s == compared.policy("tiers").mean("communication_s")
+        assert run.iteration_s == compared.policy("tiers").mean("iteration_s")
+
+    def test_the_first_iteration_can_be_looked_into(self):
+        run = simulator.simulate(TOPOLOGY, WORKLOAD)
+        assert run.timeline.iteration_s == run.iteration_s
+        sent = {phase.name: int(phase.matrix.sum()) for phase in run.traffic.phases}
+        assert sent["embeddings_global"] == sent["gradients_global"] > 0
+
+    def test_switches_may_be_a_mapping_or_a_value(self):
+        one = simulator.simulate(TOPOLOGY, WORKLOAD, execution={"dedup": "rank"})
+        two = simulator.simulate(TOPOLOGY, WORKLOAD, execution=Execution(dedup="rank"))
+        none = simulator.simulate(TOPOLOGY, WORKLOAD)
+        assert one.communication_s == two.communication_s < none.communication_s
+
+    def test_what_if_without_yaml(self):
+        topology, workload = simulator.load_topology(TOPOLOGY), simulator.load_workload(str(WORKLOAD))
+        before = simulator.simulate(topology, workload, engine="bound")
+        faster = simulator.simulate(topology.with_(nic_bandwidth="200 Gbit/s"), workload, engine="bound")
+        larger = simulator.simulate(topology, workload.with_(batch_per_rank=64), engine="bound")
+        assert faster.communication_s < before.communication_s < larger.communication_s
+
+
+class TestPlan:
+    def test_rows_memory_and_notes(self, tmp_path):
+        made = simulator.plan(TOPOLOGY, WORKLOAD, POLICIES[1])
+        assert set(made.runs["table"]) == {"movies", "tags"}
+        rows = (made.runs["stop"] - made.runs["start"]).groupby(made.runs["table"]).sum()
+        assert rows.to_dict() == {table.name: table.rows for table in made.statistics.tables}
+        assert made.memory_bytes_per_rank_max == int(made.memory.total_bytes.max())
+        assert made.notes == made.plan.notes
+        made.save(tmp_path / "plan.yaml")
+        again = load_plan(tmp_path / "plan.yaml", made.statistics, made.topology)
+        assert [len(table.segments) for table in again.tables] == [
+            len(table.segments) for table in made.plan.tables
+        ]
+
+    def test_one_that_does_not_fit(self):
+        small = simulator.load_topology(TOPOLOGY).with_(**{"gpu.hbm_capacity": "1 kB"})
+        with pytest.raises(UserError, match="does not fit"):
+            simulator.plan(small, WORKLOAD, "row_wise")
+
+
+class TestSweep:
+    VARY = {"topology.nic_bandwidth": ["10 Gbit/s", "20 Gbit/s"], "workload.batch_per_rank": [8, 16]}  # noqa: RUF012
+
+    def test_a_frame_of_points(self):
+        found = simulator.sweep(TOPOLOGY, WORKLOAD, POLICIES, self.VARY)
+        frame = found.frame
+        assert len(frame) == 8
+        assert frame["workload.batch_per_rank"].dtype.kind == "i"
+        assert (frame["communication_s"] > 0).all()
+        assert "8 points, 0 failed" in str(found)
+        assert len(found.settings()) == 4
+
+    def test_a_csv_is_gone_on_from(self, tmp_path):
+        path = tmp_path / "s.csv"
+        first = simulator.sweep(TOPOLOGY, WORKLOAD, POLICIES, self.VARY, csv=path)
+        before = path.read_bytes()
+        second = simulator.sweep(TOPOLOGY, WORKLOAD, POLICIES, self.VARY, csv=str(path))
+        assert first.rows == second.rows
+        assert path.read_bytes() == before
+        second.plot(tmp_path / "p.png", x="workload.batch_per_rank")
+        assert (tmp_path / "p.png").exists()
+
+    def test_edits_of_the_base_are_its_base(self):
+        topology = simulator.load_topology(TOPOLOGY).with_(nic_bandwidth="20 Gbit/s")
+        varied = simulator.sweep(TOPOLOGY, WORKLOAD, ["row_wise"], self.VARY).frame
+        edited = simulator.sweep(topology, WORKLOAD, ["row_wise"], {"workload.batch_per_rank": [8, 16]}).frame
+        assert edited["key"].tolist() == varied["key"].tolist()[2:]
+
+    def test_a_file(self, tmp_path):
+        path = tmp_path / "s.yaml"
+        path.write_text(
+            f"name: s\ntopology: {TOPOLOGY}\nworkload: {WORKLOAD}\npolicies: [row_wise]\n"
+            "vary: {workload.batch_per_rank: [8, 16]}\nthen: {for: best 1}\n"
+        )
+        assert simulator.sweep_file(path).frame["engine"].tolist() == ["bound", "bound", "fluid"]
+
+    def test_mistakes_are_told_as_of_a_file(self):
+        with pytest.raises(UserError, match=r"sweep: vary: the key 'batch' is none that can be varied"):
+            simulator.sweep(TOPOLOGY, WORKLOAD, POLICIES, {"batch": [1]})
+        with pytest.raises(UserError, match="sweep: engine: found 'quick', allowed: 'fluid' or 'bound'"):
+            simulator.sweep(TOPOLOGY, WORKLOAD, POLICIES, self.VARY, engine="quick")
+        built = Workload("bare", 1, 4, simulator.load_workload(WORKLOAD).tables)
+        with pytest.raises(UserError, match="bare: built in code"):
+            simulator.sweep(TOPOLOGY, built, POLICIES, self.VARY)
+
+
+def test_mistakes_are_user_errors():
+    with pytest.raises(UserError, match=r"absent\.yaml"):
+        simulator.load_topology("absent.yaml")
+    with pytest.raises(UserError, match="did you mean 'row_wise'"):
+        simulator.simulate(TOPOLOGY, WORKLOAD, "row_wse")
+    with pytest.raises(UserError, match="execution: dedupe: unknown key"):
+        simulator.simulate(TOPOLOGY, WORKLOAD, execution={"dedupe": "rank"})

@@ -3,16 +3,33 @@
 Each verb is one call of the Python API. A mistake in the input is told in plain lines, with exit status 2.
 """
 
+import io
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 import typer
+import typer.core
 
-from simulator.errors import UserError
+from simulator.errors import StoppedError, UserError
+from simulator.files import writable
 from simulator.studies import VERBS
 
+INTERRUPTED_STATUS = 130
+
+
+class Verbs(typer.core.TyperGroup):
+    """Ctrl-C ends a verb with a line of ours, whichever version of the command line library is below."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise StoppedError from None
+
+
 app = typer.Typer(
+    cls=Verbs,
     help=__doc__,
     no_args_is_help=True,
     add_completion=False,
@@ -27,7 +44,8 @@ PolicyOption = Annotated[
     typer.Option("--policy", "-p", help="a name, or '{name: flexshard, memory: hbm}'; repeat it"),
 ]
 JsonOption = Annotated[
-    Path | None, typer.Option("--json", help="write the figures to this file", metavar="FILE")
+    Path | None,
+    typer.Option("--json", help="write the figures to this file", metavar="FILE", callback=writable),
 ]
 ToleranceOption = Annotated[
     float, typer.Option(min=0, max=1, help="time step as a share of the port bound; 0 is exact")
@@ -36,12 +54,26 @@ EngineName = Literal["fluid", "bound"]
 
 
 def main() -> None:
-    """Run the command line; every UserError is printed as plain lines."""
+    """Run the command line; what a user or the machine is to blame for is printed as plain lines."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(standalone_mode=True)
     except UserError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+        fail(str(error))
+    except StoppedError as stop:
+        fail(": ".join(filter(None, ["interrupted", str(stop)])), status=INTERRUPTED_STATUS)
+    except OSError as error:
+        fail(f"{error.filename or 'output'}: {error.strerror or error}")
+    except MemoryError as error:
+        fail(f"not enough memory: {error}")
+
+
+def fail(text: str, *, status: int = 2) -> NoReturn:
+    """End with a status and plain lines."""
+    print(text, file=sys.stderr)
+    sys.exit(status)
 
 
 @app.command()
@@ -59,11 +91,11 @@ def run(
     from simulator.experiment.results import summary_json
     from simulator.experiment.run import run_experiment
     from simulator.report.table import print_comparison
-    from simulator.terminal import progress
+    from simulator.terminal import progress, resumable
 
     loaded = load_experiment(experiment)
     folder = out or Path("results") / loaded.name
-    with progress(loaded) as observer:
+    with resumable(folder), progress(loaded) as observer:
         comparison = run_experiment(loaded, folder, observer=observer)
     print_comparison(summary_json(comparison))
     print(f"\nResults: {folder}/report.html")
@@ -175,7 +207,8 @@ def all_to_all(
     tolerance: ToleranceOption = 0.01,
     json_file: JsonOption = None,
     flows: Annotated[
-        Path | None, typer.Option(help="write each flow's finish to this CSV", metavar="FILE")
+        Path | None,
+        typer.Option(help="write each flow's finish to this CSV", metavar="FILE", callback=writable),
     ] = None,
 ) -> None:
     """Simulate one all-to-all, of a matrix or even."""
@@ -220,7 +253,9 @@ def plan(
     policy: Annotated[
         str, typer.Option("--policy", "-p", help="a name, or '{name: flexshard, memory: hbm}'")
     ],
-    save: Annotated[Path | None, typer.Option(help="write the plan as YAML", metavar="FILE")] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="write the plan as YAML", metavar="FILE", callback=writable)
+    ] = None,
 ) -> None:
     """Plan a policy, and say which rows go where and why."""
     from rich.console import Console
@@ -250,9 +285,12 @@ def profile(
         typer.Option("--format", help="what a line of the file is; it is never guessed"),
     ],
     workload: Annotated[
-        Path | None, typer.Option(help="write a workload that draws the same", metavar="FILE")
+        Path | None,
+        typer.Option(help="write a workload that draws the same", metavar="FILE", callback=writable),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="draw the shares to this picture", metavar="FILE")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="draw the shares to this picture", metavar="FILE", callback=writable)
+    ] = None,
 ) -> None:
     """Measure a trace: its skew, lengths, reuse and drift."""
     from simulator.files import replace_file
@@ -276,7 +314,8 @@ def profile(
 def calibrate(
     logs: Annotated[list[Path], typer.Argument(help="nccl-tests output, or CSV of op,ngpus,bytes,time_us")],
     out: Annotated[
-        Path | None, typer.Option(help="write the topology's terms as YAML", metavar="FILE")
+        Path | None,
+        typer.Option(help="write the topology's terms as YAML", metavar="FILE", callback=writable),
     ] = None,
 ) -> None:
     """Fit a topology's terms to measured collectives.

@@ -3,3 +3,7 @@
 
 class UserError(Exception):
     """Something in the user's input or surroundings is wrong. The text is one line for each problem found."""
+
+
+class StoppedError(Exception):
+    """Ctrl-C. The text says how to go on, and is empty where there is nothing to go on from."""

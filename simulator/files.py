@@ -1,15 +1,58 @@
 """Files are written whole or not at all."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 from simulator.errors import UserError
+
+PARTIAL = ".partial"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """A file to write that takes the place of `path` in one step when the block ends.
+
+    Raises UserError when it cannot be written; what was there stays, and nothing is left beside it. A device or a
+    pipe is written as it is.
+    """
+    partial = path if is_special(path) else path.with_name(path.name + PARTIAL)
+    try:
+        with partial.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        if partial != path:
+            partial.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        if partial != path:
+            with suppress(OSError):
+                partial.unlink()
 
 
 def replace_file(path: Path, text: str) -> None:
     """Put `text` at `path` in one step. Raises UserError when it cannot be written; what was there stays."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+    with replacing(path) as file:
+        file.write(text)
+
+
+def writable(path: Path | None) -> Path | None:
+    """`path`, after making sure that a file can be put there, so that no long work is lost. Raises UserError."""
+    if path is None:
+        return None
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder, expected a file")
+    if not is_special(path):
+        partial = path.with_name(path.name + PARTIAL)
+        try:
+            partial.touch()
+            partial.unlink()
+        except OSError as error:
+            raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+    return path
+
+
+def is_special(path: Path) -> bool:
+    """Whether something is there that is neither a file nor a folder."""
+    return path.exists() and not path.is_file() and not path.is_dir()

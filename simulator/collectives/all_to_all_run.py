@@ -16,7 +16,7 @@ from simulator.collectives.all_to_all import AllToAllAlgorithm, all_to_all
 from simulator.collectives.run import Engine, StagesRun, run_stages
 from simulator.collectives.stage import Stage
 from simulator.collectives.startup import startup_s
-from simulator.errors import UserError
+from simulator.files import replacing
 from simulator.network.bound import port_bound
 from simulator.network.flows import Flows
 from simulator.topology.topology import Topology
@@ -57,13 +57,10 @@ class AllToAllResult:
     def write_flows(self, path: Path) -> None:
         """A CSV of `source,destination,bytes,finish_s`, a line for each flow. UserError when it can't be written."""
         columns = (self.flows.sources, self.flows.destinations, self.flows.bytes, self.finish_s)
-        try:
-            with path.open("w", encoding="utf-8", newline="") as file:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(("source", "destination", "bytes", "finish_s"))
-                writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
-        except OSError as error:
-            raise UserError(f"{path}: not writable: {error.strerror}") from error
+        with replacing(path) as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(("source", "destination", "bytes", "finish_s"))
+            writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
 
 
 def run_all_to_all(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, WithJsonSchema
 
 from simulator.units import (
     UnitError,
@@ -31,6 +31,7 @@ LEAST_BYTES_PER_S = 1e-9
 MOST_BYTES_PER_S = 1e18
 MOST_DURATION_S = 1e6
 MOST_BYTES = 1e18  # a million times what a GPU has: tests of huge tables need the room
+MOST_FOLDER_BYTES = 200
 LEAST_FACTOR, MOST_FACTOR = 1e-9, 1e9
 
 _GROUPED = re.compile(r"-?\d{1,3}(,\d{3})+", re.ASCII)
@@ -59,6 +60,22 @@ def parse_number(value: object) -> float:
     if not math.isfinite(value):
         raise ValueError("must be finite")
     return float(value)
+
+
+def parse_name(value: str) -> str:
+    """A text that tables and terminals can show in a line. Raises ValueError."""
+    if not value.isprintable() or not value.strip():
+        raise ValueError("must be one line of printable characters")
+    return value
+
+
+def parse_folder_name(value: str) -> str:
+    """A name that is a folder's as well, and leads nowhere else. Raises ValueError."""
+    if set(value) & set("/\\") or value.strip() in (".", ".."):
+        raise ValueError("must be able to name a folder: no / and no \\, neither . nor ..")
+    if len(value.encode()) > MOST_FOLDER_BYTES:
+        raise ValueError(f"must be able to name a folder: at most {MOST_FOLDER_BYTES} bytes")
+    return parse_name(value)
 
 
 @dataclass(frozen=True)
@@ -150,3 +167,5 @@ Positive = Annotated[float, *_number(0, above=True)]
 Factor = Annotated[float, *_number(0, above=True, least=LEAST_FACTOR, highest=MOST_FACTOR)]
 Efficiency = Annotated[float, *_number(0, above=True, least=LEAST_FACTOR, highest=1)]
 Text = Annotated[str, Field(min_length=1, max_length=2000)]
+Name = Annotated[Text, AfterValidator(parse_name)]
+FolderName = Annotated[Text, AfterValidator(parse_folder_name)]

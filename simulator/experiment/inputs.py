@@ -5,13 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from simulator.errors import UserError
 from simulator.workload.workload import Workload
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of the content, read in pieces."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    """SHA-256 of the content, read in pieces. Raises UserError for a file that is gone."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{path}: {(error.strerror or str(error)).lower()}") from error
 
 
 def workload_inputs(workload: Workload) -> dict[str, str]:

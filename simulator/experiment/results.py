@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from simulator.arrays import IntArray
+from simulator.csv_cells import guarded
 from simulator.errors import UserError
 from simulator.experiment.inputs import workload_inputs
 from simulator.experiment.provenance import assumptions, provenance, versions
@@ -68,9 +69,14 @@ def write_results(folder: Path, comparison: Comparison) -> None:
 
 
 def write_csv(path: Path, rows: Rows) -> None:
+    """A table; what the user named is no formula for a spreadsheet."""
     import pandas as pd
 
-    replace_file(path, pd.DataFrame(rows).to_csv(index=False, lineterminator="\n"))
+    plain = [
+        {name: guarded(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in rows
+    ]
+    replace_file(path, pd.DataFrame(plain).to_csv(index=False, lineterminator="\n"))
 
 
 def write_json(path: Path, data: Any) -> None:

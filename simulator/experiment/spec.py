@@ -7,7 +7,7 @@ from pydantic import Field
 
 from simulator.config.load import load_model
 from simulator.config.model import StrictModel
-from simulator.config.types import PositiveCount
+from simulator.config.types import FolderName, PositiveCount
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
 
@@ -25,7 +25,7 @@ class Precision(StrictModel):
 class ExperimentSpec(StrictModel):
     """What `shardsim run` reads. Paths are relative to the experiment file."""
 
-    name: str = Field(description="names the results folder")
+    name: FolderName = Field(description="names the results folder")
     topology: str = Field(description="path of a topology file")
     workload: str = Field(description="path of a workload file")
     policies: list[PolicyEntry] = Field(min_length=1, description="a name, or a mapping of name and options")

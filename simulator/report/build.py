@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from simulator.errors import UserError
+from simulator.files import replace_file
 from simulator.report.folder import read_results
 
 PLOTS = "plots"
@@ -24,6 +25,6 @@ def build_report(folder: Path) -> None:
         with house_style():
             for plot in CATALOGUE:
                 save(plot.draw(results), folder / PLOTS / plot.name)
-        (folder / PAGE).write_text(page(results, folder / PLOTS), encoding="utf-8")
+        replace_file(folder / PAGE, page(results, folder / PLOTS))
     except OSError as error:
         raise UserError(f"{folder}: the report cannot be written: {error.strerror}") from error

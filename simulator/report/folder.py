@@ -1,5 +1,6 @@
 """A results folder read back: the tables and matrices that a report is drawn from, checked at the door."""
 
+import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,12 +11,14 @@ from urllib.parse import quote
 import numpy as np
 
 from simulator.arrays import IntArray
+from simulator.csv_cells import unguarded
 from simulator.errors import UserError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 SAFE_IN_NAMES = " =,+@"
+LONGEST_STEM = 150  # of a file name, which file systems limit to 255 bytes
 TEXT_COLUMNS = ("policy", "table", "phase", "step", "tier", "bottleneck", "resource", "kind")
 TABLE_COLUMNS = {
     "phases.csv": (
@@ -98,8 +101,14 @@ def trace_name(policy: str) -> str:
 
 
 def file_stem(label: str) -> str:
-    """A label as part of a file name: what a path or a shell might take amiss is percent-encoded, as in URLs."""
-    return quote(label, safe=SAFE_IN_NAMES)
+    """A label as part of a file name: what a path or a shell might take amiss is percent-encoded, as in URLs.
+
+    A long one is cut, and a digest tells it from others that begin alike.
+    """
+    stem = quote(label, safe=SAFE_IN_NAMES)
+    if len(stem) <= LONGEST_STEM:
+        return stem
+    return f"{stem[:LONGEST_STEM]}~{hashlib.sha256(label.encode()).hexdigest()[:8]}"
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -129,6 +138,8 @@ def _read_table(path: Path) -> "DataFrame":
     except ValueError as error:
         raise UserError(f"{path}: is not a table: {error}") from error
     _require_columns(path, frame.columns)
+    for column in frame.columns.intersection(list(TEXT_COLUMNS)):
+        frame[column] = frame[column].map(unguarded)
     return frame
 
 

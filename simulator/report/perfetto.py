@@ -19,6 +19,7 @@ import numpy as np
 from simulator.arrays import IntArray
 from simulator.engine.program import Collective, Compute, Operation, Program, Transfer
 from simulator.engine.timeline import Slice, Timeline
+from simulator.files import replace_file
 
 Event = dict[str, Any]
 
@@ -31,7 +32,7 @@ def write_trace(timeline: Timeline, path: Path, *, max_ranks: int | None = DEFAU
     trace = trace_events(timeline, max_ranks=max_ranks)
     lines = ",\n".join(json.dumps(event, ensure_ascii=False) for event in trace["traceEvents"])
     head = json.dumps({key: value for key, value in trace.items() if key != "traceEvents"})
-    path.write_text(f'{head[:-1]}, "traceEvents": [\n{lines}\n]}}\n', encoding="utf-8")
+    replace_file(path, f'{head[:-1]}, "traceEvents": [\n{lines}\n]}}\n')
 
 
 def trace_events(timeline: Timeline, *, max_ranks: int | None = DEFAULT_MAX_RANKS) -> dict[str, Any]:

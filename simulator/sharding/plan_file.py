@@ -25,6 +25,7 @@ from simulator.config.load import load_model
 from simulator.config.model import StrictModel
 from simulator.config.types import Count, NonNegative, PositiveCount, Share, Text
 from simulator.errors import UserError
+from simulator.files import replace_file
 from simulator.sharding.check import check_plan
 from simulator.sharding.execution import Execution
 from simulator.sharding.layouts import column_owners, global_owners, groups, island, replicated
@@ -91,10 +92,7 @@ class PlanSpec(StrictModel):
 
 def save_plan(plan: ShardingPlan, path: Path) -> None:
     """Write the plan; what the planner said of it goes into comments. Raises UserError."""
-    try:
-        path.write_text(plan_text(plan), encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {error.strerror}") from error
+    replace_file(path, plan_text(plan))
 
 
 def plan_text(plan: ShardingPlan) -> str:

@@ -198,9 +198,13 @@ def _unknown_keys(policy: Policy, keys: Mapping[Any, Any]) -> list[Finding]:
 
 
 def _label_findings(label: object) -> list[Finding]:
-    if label is None or (isinstance(label, str) and label.strip()):
+    if label is None:
         return []
-    return [Finding(("label",), f"found {label!r}, allowed: text")]
+    if not isinstance(label, str) or not label.strip():
+        return [Finding(("label",), f"found {label!r}, allowed: text")]
+    return (
+        [] if label.isprintable() else [Finding(("label",), f"found {label!r}, allowed: one printable line")]
+    )
 
 
 def _default_label(name: str, switches: Mapping[str, Any], options: StrictModel) -> str:

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from simulator.config.errors import Finding, refuse
 from simulator.config.load import load_model
 from simulator.config.model import StrictModel
-from simulator.config.types import PositiveCount
+from simulator.config.types import FolderName, PositiveCount
 from simulator.experiment.spec import Engine
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry, unknown
@@ -18,7 +18,7 @@ from simulator.sweeps.vary import Vary
 class SweepSpec(StrictModel):
     """What `shardsim sweep` reads. Paths are relative to the sweep file."""
 
-    name: str = Field(description="names the results folder")
+    name: FolderName = Field(description="names the results folder")
     topology: str = Field(description="path of the base topology file")
     workload: str = Field(description="path of the base workload file")
     policies: list[PolicyEntry] = Field(min_length=1, description="a name, or a mapping of name and options")

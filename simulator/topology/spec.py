@@ -21,6 +21,7 @@ from simulator.config.types import (
     Duration,
     Efficiency,
     Factor,
+    Name,
     PositiveCount,
     Ratio,
     Share,
@@ -246,7 +247,7 @@ PerturbSpec = Annotated[
 class TopologySpec(StrictModel):
     """A cluster."""
 
-    name: Text = Field(description="what results call it; required")
+    name: Name = Field(description="what results call it; required")
     source: str = Field("", description="where the figures come from; default empty")
     islands: IslandList = Field(description="how many islands, or their sizes as a list, [8, 8, 4]; required")
     gpus_per_island: PositiveCount | None = Field(

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from simulator.config.errors import Finding, refuse
 from simulator.config.model import StrictModel
-from simulator.config.types import Count, Duration, PositiveCount, PositiveShare, Share, Text
+from simulator.config.types import Count, Duration, Name, PositiveCount, PositiveShare, Share, Text
 from simulator.units import format_bytes
 from simulator.workload.spec_length import LengthSpec
 from simulator.workload.spec_popularity import (
@@ -76,7 +76,7 @@ Drift = Annotated[DriftSpec, BeforeValidator(_drift_from_number, json_schema_inp
 class TableSpec(StrictModel):
     """One embedding table, or `count` alike."""
 
-    name: Text = Field(description="unique in the file; required")
+    name: Name = Field(description="unique in the file; required")
     count: PositiveCount = Field(1, description="tables alike, named name_0, name_1, ...; default 1")
     rows: Count = Field(description="rows of the table; required")
     dim: Count = Field(le=MOST_ELEMENTS, description="elements of a row; required")
@@ -91,7 +91,7 @@ class TableSpec(StrictModel):
     order: Literal["shuffled", "sorted"] = Field(
         "shuffled", description="where rows lie: hashed over the table, or hottest first; default shuffled"
     )
-    stream: Text | None = Field(
+    stream: Name | None = Field(
         None,
         description="tables of one stream look up the same ids in every sample; default a stream of its own",
     )
@@ -185,7 +185,7 @@ class RankSkewSpec(StrictModel):
 class WorkloadSpec(StrictModel):
     """A workload file."""
 
-    name: Text = Field(description="required")
+    name: Name = Field(description="required")
     source: Text | None = Field(None, description="where the figures come from; default none")
     batch_per_rank: Count = Field(
         le=MOST_SAMPLES, description="samples of one rank in one iteration; required"

@@ -1,5 +1,29 @@
 """All figures, in the order of the page that walks through them."""
 
-from simulator.figures.paper import latency, length, rows, traffic
+from simulator.figures.paper import (
+    balance,
+    clusters,
+    drift,
+    latency,
+    length,
+    memory,
+    rows,
+    scale,
+    topology,
+    traffic,
+    where,
+)
 
-FIGURES = (length.FIGURE, rows.FIGURE, traffic.FIGURE, latency.FIGURE)
+FIGURES = (
+    length.FIGURE,
+    rows.FIGURE,
+    clusters.FIGURE,
+    traffic.FIGURE,
+    latency.FIGURE,
+    memory.FIGURE,
+    where.FIGURE,
+    scale.FIGURE,
+    topology.FIGURE,
+    drift.FIGURE,
+    balance.FIGURE,
+)

@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import IO, Any, Self
 
 from simulator.errors import UserError
-from simulator.experiment.checkpoint import parse_line
 from simulator.files import replace_file
 
 Row = dict[str, str]
@@ -103,8 +102,14 @@ def _line(key: str, rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def _read_lines(path: Path) -> Rows:
+    """The whole lines of a file that may have been cut short anywhere; none when it is absent."""
     if not path.exists():
         return {}
-    with path.open(encoding="utf-8") as file:
-        found = [data for line in file if (data := parse_line(line)) is not None]
-    return {str(data[KEY]): data["rows"] for data in found}  # type: ignore[misc]
+    rows: Rows = {}
+    for line in path.read_bytes().splitlines():
+        try:
+            task = json.loads(line)
+        except ValueError:
+            break
+        rows[task[KEY]] = task["rows"]
+    return rows

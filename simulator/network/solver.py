@@ -212,7 +212,8 @@ def first_finish(remaining: FloatArray, amounts: FloatArray) -> float:
     """Multiples of the amounts' time until the first flow is through; inf when none moves."""
     first = np.inf
     for slot in range(len(remaining)):
-        first = min(first, remaining[slot] / amounts[slot])
+        needed = remaining[slot] / amounts[slot] if remaining[slot] > 0 else 0.0
+        first = min(first, needed)
     return first
 
 

@@ -61,7 +61,8 @@ def finish_within(
                 break
             even_pace = (through[r] + left * waiting[r]) / shared[r]
             equal_share = (through[r] + left * sharing[r]) / budget[r]
-            share_of_step = max(share_of_step, min(even_pace, equal_share))
+            if left > 0:
+                share_of_step = max(share_of_step, min(even_pace, equal_share))
             through[r] += left
             waiting[r] -= 1
             sharing[r] -= 1

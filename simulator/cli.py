@@ -167,10 +167,10 @@ def policies() -> None:
 
 @app.command()
 def validate(
-    files: Annotated[list[Path], typer.Argument(help="topology, workload or experiment files")],
+    files: Annotated[list[Path], typer.Argument(help="files of any kind that shardsim reads")],
 ) -> None:
     """Check files and say what they are; nothing is run."""
-    from simulator.experiment.validate import validate_file
+    from simulator.validate import validate_file
 
     problems = []
     for file in files:
@@ -359,13 +359,15 @@ def figures(
 
 @app.command()
 def schema(
-    kind: Annotated[Literal["topology", "workload", "experiment"], typer.Argument(help="kind of file")],
+    kind: Annotated[
+        Literal["topology", "workload", "experiment", "sweep", "prices"], typer.Argument(help="kind of file")
+    ],
 ) -> None:
     """Print the JSON Schema of a kind of file, for editors."""
     import json
 
     from simulator.config.load import json_schema
-    from simulator.experiment.validate import model_of
+    from simulator.validate import model_of
 
     print(json.dumps(json_schema(model_of(kind)), indent=1))
 

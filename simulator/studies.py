@@ -122,6 +122,9 @@ def frontier(
         Path | None, typer.Option(help="price list: what each cluster costs", metavar="YAML")
     ] = None,
     target: Annotated[str | None, typer.Option(help='latency to meet, such as "5 ms"')] = None,
+    engine: Annotated[
+        Literal["fluid", "bound"] | None, typer.Option(help="whose points; default that of most")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="draw it; an SVG is written beside it", metavar="PNG", callback=writable),
@@ -138,7 +141,7 @@ def frontier(
     if target is not None and prices is None:
         raise UserError("frontier: --target needs --prices")
     target_s = None if target is None else duration_argument("--target", target)
-    settings = settings_of(read_results(results), by=by)
+    settings = settings_of(read_results(results), by=by, engine=engine)
     print(frontier_text(settings, width=Console().width), end="")
     if prices is not None:
         listed = load_prices(prices)

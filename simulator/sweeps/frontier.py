@@ -72,16 +72,22 @@ def run_rows(path: Path) -> list[Row]:
         raise UserError(f"{path.parent}: is no finished run ({type(error).__name__}: {error})") from None
 
 
-def settings_of(rows: Sequence[Row], *, by: str = "communication_s") -> list[Setting]:
-    """The settings of some rows, in order. Points of the fluid engine are taken if there are any, else of bound.
+def settings_of(
+    rows: Sequence[Row], *, by: str = "communication_s", engine: str | None = None
+) -> list[Setting]:
+    """The settings of some rows, in order. Points of one engine are compared: by default of that with most answers,
+    fluid if both have as many.
 
     Raises UserError when no row has an answer.
     """
     answered = [row for row in rows if not row.get(ERROR) and number(row, by) is not None]
     if not answered:
         raise UserError("frontier: no point has an answer")
-    engine = "fluid" if any(row["engine"] == "fluid" for row in answered) else answered[0]["engine"]
-    taken = [row for row in answered if row["engine"] == engine]
+    engines = [row["engine"] for row in answered]
+    chosen = engine or max(("fluid", "bound"), key=engines.count)
+    taken = [row for row in answered if row["engine"] == chosen]
+    if not taken:
+        raise UserError(f"frontier: no point has an answer of the {chosen} engine")
     keys = list(dict.fromkeys(key for row in taken for key in row if key not in FIXED))
     names = short_names(keys)
     own = [key for key in keys if key.startswith(POLICY_PARTS)]

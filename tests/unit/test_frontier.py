@@ -58,9 +58,16 @@ class TestSettings:
         ]
         assert slow.best.latency_s == 0.008
 
-    def test_fluid_is_taken_where_there_is_any(self):
-        (setting,) = settings_of([row("row_wise", 1, 1), row("row_wise", 2, 1, engine="fluid")])
+    def test_one_engine_is_compared_by_default_that_of_most_points(self):
+        rows = [row("row_wise", 1, 1), row("row_wise", 2, 1, engine="fluid")]
+        (setting,) = settings_of(rows)
         assert [each.latency_s for each in setting.candidates] == [0.002]
+        (setting,) = settings_of([*rows, row("flexshard", 3, 1)])
+        assert [each.latency_s for each in setting.candidates] == [0.001, 0.003]
+        (setting,) = settings_of([*rows, row("flexshard", 3, 1)], engine="fluid")
+        assert [each.latency_s for each in setting.candidates] == [0.002]
+        with pytest.raises(UserError, match="no point has an answer of the fluid engine"):
+            settings_of(rows[:1], engine="fluid")
 
     def test_another_latency(self):
         (setting,) = settings_of([row("row_wise", 1, 1)], by="iteration_s")

@@ -76,6 +76,15 @@ def index_members(routes: IndexArray, resources: int) -> tuple[IntArray, IndexAr
 
 
 @compiled
+def _begin(live: IntArray, budget: FloatArray, amounts: FloatArray, rises: NDArray[np.uint8]) -> _Filling:
+    most = 0
+    for count in live:
+        most = max(most, count)
+    least, found = np.full(len(budget), np.inf), np.empty(most + 1, np.int32)
+    return _Filling(amounts, rises, live.copy(), budget.copy(), least, found)
+
+
+@compiled
 def _stop(slot: int, amount: float, routes: IndexArray, filling: _Filling) -> None:
     filling.amounts[slot] = amount
     filling.rises[slot] = 0
@@ -173,15 +182,10 @@ def fill(
 
     `limits` [slots] may be empty: no flow has one. Writes `amounts` [slots] and leaves `rises` all 0.
     """
-    infinite = np.full(len(budget), np.inf)
-    most = 0
-    for count in live:
-        most = max(most, count)
-    found = np.empty(most + 1, np.int32)
-    filling = _Filling(amounts, rises, live.copy(), budget.copy(), infinite.copy(), found)
+    filling = _begin(live, budget, amounts, rises)
     if len(limits) > 0:
         _stop_surely_limited(limits, members.routes, filling)
-    levels = Levels(infinite, np.zeros(len(budget), np.int64), filling.spare)
+    levels = Levels(np.full(len(budget), np.inf), np.zeros(len(budget), np.int64), filling.spare)
     keys, items = _heap_of_shares(filling)
     size, reached = len(items), 0.0
     while size > 0:

@@ -23,6 +23,26 @@ from simulator.network.solver import Levels
 
 
 @compiled
+def _shared_equally(
+    slots: IndexArray, remaining: FloatArray, routes: IndexArray, levels: Levels
+) -> tuple[IntArray, FloatArray]:
+    """Who finishes or is held at each resource [resources], and what they and nobody else get of it."""
+    waiting, shared = np.zeros(len(levels.level), np.int64), levels.spare.copy()
+    for slot in slots:
+        for hop in range(routes.shape[1]):
+            r = routes[slot, hop]
+            if r < 0:
+                break
+            waiting[r] += 1
+            shared[r] += remaining[slot]
+    for r in range(len(shared)):
+        if levels.held[r] > 0:
+            waiting[r] += levels.held[r]
+            shared[r] += levels.held[r] * levels.level[r]
+    return waiting, shared
+
+
+@compiled
 def finish_within(
     slots: IndexArray,
     remaining: FloatArray,
@@ -37,19 +57,8 @@ def finish_within(
 
     `live` [resources] counts the flows across each.
     """
-    waiting, sharing = np.zeros(len(levels.level), np.int64), live.copy()
-    budget, shared = capacity_bytes_per_s * step_s, levels.spare.copy()
-    for slot in slots:
-        for hop in range(routes.shape[1]):
-            r = routes[slot, hop]
-            if r < 0:
-                break
-            waiting[r] += 1
-            shared[r] += remaining[slot]
-    for r in range(len(shared)):
-        if levels.held[r] > 0:
-            waiting[r] += levels.held[r]
-            shared[r] += levels.held[r] * levels.level[r]
+    waiting, shared = _shared_equally(slots, remaining, routes, levels)
+    sharing, budget = live.copy(), capacity_bytes_per_s * step_s
     through = np.zeros(len(shared))
     finish_s = np.empty(len(slots))
     for k in range(len(slots)):

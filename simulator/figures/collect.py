@@ -1,7 +1,8 @@
 """From a dataset's experiment file to its CSV: measures what is not known yet, and goes on after a kill.
 
-A point is known by its key, which is a hash of all that changes its answer. So nothing is measured twice, and what a
-changed experiment file no longer asks for is dropped.
+A point is known by its key, a hash of what files say of it: defaults that they leave unspoken are no part of it, for
+what changes the meaning of those counts as a version of the model. So nothing is measured twice, and what a changed
+experiment file no longer asks for is dropped.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,15 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from simulator.errors import UserError
+from simulator.experiment.experiment import MODEL_VERSION
 from simulator.figures.figure import Dataset, Measure
 from simulator.figures.origin import origin
 from simulator.figures.rows import KEY_DIGITS, Row, Rows, Unfinished, cell, read_csv, write_csv
 from simulator.figures.spec import load_dataset
 from simulator.sweeps.bench import Bench
-from simulator.sweeps.point import Point, Refused, one_line
+from simulator.sweeps.point import UNSPOKEN, Point, Refused, digest, one_line
+from simulator.sweeps.policy import entry_settings
+from simulator.sweeps.sweep import Sweep
 from simulator.sweeps.workers import pool_of
 
 FILES = ("topology", "workload")  # varied keys whose values are paths
+NEIGHBOURS = 2  # combinations of values that one worker takes in a row: they have draws in common
 ERROR = "error"  # the column that says why a point has no figures
 
 Observer = Callable[[int, int], None]  # points done, points in all
@@ -41,16 +46,15 @@ class Places:
 def collect(dataset: Dataset, places: Places, *, workers: int, observer: Observer) -> None:
     """Bring `NAME.csv` in the target folder up to date, and `NAME.json` with it. Raises UserError."""
     sweep = load_dataset(places.source / f"{dataset.name}.yaml", quick=places.quick)
-    points = sweep.points(sweep.spec.engine)
+    points = _points(sweep)
     known = places.known(dataset.name)
     target = places.target / f"{dataset.name}.csv"
     with Unfinished(target.with_suffix(".unfinished.jsonl")) as unfinished:
         known |= unfinished.rows
         missing = [point for point in points if key_of(point) not in known]
-        _refuse_broken(missing)
         done = len(points) - len(missing)
         observer(done, len(points))
-        chunk = len(sweep.spec.policies)
+        chunk = NEIGHBOURS * len(sweep.spec.policies)
         for point, rows in _measured(dataset.measure, missing, workers, chunk):
             done += 1
             known[key_of(point)] = rows
@@ -61,11 +65,22 @@ def collect(dataset: Dataset, places: Places, *, workers: int, observer: Observe
             origin(sweep.spec, points).write(target.with_suffix(".json"))
 
 
-def key_of(point: Point | Refused) -> str:
-    return point.key[:KEY_DIGITS]
+def key_of(point: Point) -> str:
+    """A hash of all that changes the answer and differs from the defaults."""
+    settings = entry_settings(point.policy.configuration())
+    unspoken: dict[str, Any] = {"mode": "json", "exclude_defaults": True}
+    said = {
+        "model": MODEL_VERSION,
+        "topology": point.topology.model_dump(exclude=UNSPOKEN, **unspoken),
+        "workload": [point.workload.model_dump(exclude=UNSPOKEN, **unspoken), point.inputs],
+        "policy": {key: value for key, value in settings.items() if key != "label"},
+        "execution": point.execution.model_dump(**unspoken),
+        "run": [point.engine, point.tolerance, point.iterations, point.seed],
+    }
+    return digest(said)[:KEY_DIGITS]
 
 
-def inputs(point: Point | Refused, dataset: Dataset) -> Row:
+def inputs(point: Point, dataset: Dataset) -> Row:
     """What was varied, and the policy."""
     row = {
         dataset.columns.get(key, key.rpartition(".")[2]): cell(Path(value).stem if key in FILES else value)
@@ -74,7 +89,7 @@ def inputs(point: Point | Refused, dataset: Dataset) -> Row:
     return row | {"policy": point.label}
 
 
-def _labelled(point: Point | Refused, known: Rows, dataset: Dataset) -> list[Row]:
+def _labelled(point: Point, known: Rows, dataset: Dataset) -> list[Row]:
     """A point's rows with its inputs as the experiment file now spells them, which no key depends on."""
     own = inputs(point, dataset)
     return [
@@ -82,10 +97,13 @@ def _labelled(point: Point | Refused, known: Rows, dataset: Dataset) -> list[Row
     ]
 
 
-def _refuse_broken(points: list[Point | Refused]) -> None:
-    problems = [point.error for point in points if isinstance(point, Refused)]
+def _points(sweep: Sweep) -> list[Point]:
+    """All points. Raises UserError for values that make none."""
+    made = sweep.points(sweep.spec.engine)
+    problems = [point.error for point in made if isinstance(point, Refused)]
     if problems:
         raise UserError("\n".join(dict.fromkeys(problems)))
+    return [point for point in made if isinstance(point, Point)]
 
 
 _bench = Bench()
@@ -101,7 +119,7 @@ def measured_point(measure: Measure, point: Point) -> list[Row]:
 
 
 def _measured(
-    measure: Measure, points: list[Any], workers: int, chunk: int
+    measure: Measure, points: list[Point], workers: int, chunk: int
 ) -> Iterator[tuple[Point, list[Row]]]:
     """Rows point by point, in order; a chunk of points goes to one worker."""
     if workers == 1 or len(points) <= chunk:

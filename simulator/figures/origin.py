@@ -2,13 +2,13 @@
 
 import json
 import platform
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from simulator.experiment.provenance import versions
 from simulator.files import replace_file
-from simulator.sweeps.point import Point, Refused, digest
+from simulator.sweeps.point import Point, digest
 from simulator.sweeps.spec import SweepSpec
 
 
@@ -23,23 +23,21 @@ class Origin:
     iterations: int
     seeds: list[int]
     points: int
-    configuration: str  # SHA-256 over the points' keys, each a hash of all that changes its answer
+    configuration: str  # SHA-256 over the points' effective configurations, defaults filled in
 
     def write(self, path: Path) -> None:
         replace_file(path, json.dumps(asdict(self), indent=1) + "\n")
 
 
-def origin(spec: SweepSpec, points: Iterable[Point | Refused]) -> Origin:
+def origin(spec: SweepSpec, points: Sequence[Point]) -> Origin:
     """Of the data that this machine makes of these points."""
-    every = list(points)
-    own = [point for point in every if isinstance(point, Point)]
     return Origin(
         dataset=spec.name,
         machine=f"{platform.system()} {platform.machine()}",
         versions=versions(),
         engine=spec.engine,
         iterations=spec.iterations,
-        seeds=sorted({point.seed for point in own}),
-        points=len(every),
-        configuration=digest([point.key for point in every]),
+        seeds=sorted({point.seed for point in points}),
+        points=len(points),
+        configuration=digest([point.key for point in points]),
     )

@@ -115,6 +115,27 @@ def test_a_new_label_measures_nothing_and_shows(places):
     assert {row["policy"] for row in rows} == {"row_wise", "theirs"}
 
 
+def test_a_default_that_is_spelled_out_measures_nothing(places):
+    gather(places, Counted())
+    file = places.source / "small.yaml"
+    file.write_text(file.read_text() + "seed: 0\nexecution: {sync: dense}\n")
+    again = Counted()
+    gather(places, again)
+    assert again.points == []
+
+
+@pytest.mark.parametrize(
+    "change", ["seed: 1", "execution: {sync: sparse}", "iterations: 2", "tolerance: 0.02"]
+)
+def test_whatever_changes_the_answer_measures_everything_again(places, change):
+    gather(places, Counted())
+    file = places.source / "small.yaml"
+    file.write_text(f"{file.read_text()}{change}\n")
+    again = Counted()
+    gather(places, again)
+    assert len(again.points) == 8
+
+
 def test_quick_mode_is_smaller_and_takes_nothing_from_committed_data(places, tmp_path):
     gather(places, Counted())
     quick = Places(places.source, tmp_path / "quick", quick=True)

@@ -93,7 +93,7 @@ def draw_cluster(ax: "Axes", frame: "DataFrame", topology: str) -> None:
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     frame = frames["clusters"]
     topologies = names(frame, "topology")
-    axes = figure.subplots(-(-len(topologies) // COLUMNS), COLUMNS, sharex=True, sharey=True)
+    axes = figure.subplots(-(-len(topologies) // COLUMNS), COLUMNS, sharex=True, sharey=True, squeeze=False)
     for ax, topology in zip(axes.flat, topologies, strict=False):
         draw_cluster(ax, frame, topology)
     for row in axes:

@@ -11,10 +11,12 @@ import subprocess
 import sys
 import time
 
+from benchmarks import network, sweeps
 from benchmarks.case import Case
-from benchmarks.network import CASES, fluid, skewed
+from benchmarks.network import fluid, skewed
 
 KIB_PER_GIB = 1 << 20
+CASES = (*network.CASES, *sweeps.CASES)
 COLUMNS = ("clock_s", "computing_s", "peak_gib")
 
 

@@ -8,6 +8,7 @@ a places of the grid are no rows; who lands there walks on along its cycle until
 the map a bijection of the rows. F is the splitmix64 finaliser.
 """
 
+from functools import lru_cache
 from math import isqrt
 
 import numpy as np
@@ -16,6 +17,7 @@ from simulator.arrays import IntArray, UIntArray
 
 ROUNDS = 8
 MAX_ROWS = 2**62
+PREFIXES_KEPT = 64  # half a megabyte each, of 65,536 rows
 
 
 def permute(rows: int, positions: IntArray, *, key: int) -> IntArray:
@@ -32,6 +34,14 @@ def permute(rows: int, positions: IntArray, *, key: int) -> IntArray:
     places = np.asarray(positions, np.uint64).ravel()
     moved = walked(places, np.uint64(rows), np.uint64(side), np.uint64(other), _salts(key))
     return moved.astype(np.int64).reshape(np.shape(positions))
+
+
+@lru_cache(maxsize=PREFIXES_KEPT)
+def permute_first(rows: int, count: int, *, key: int) -> IntArray:
+    """Where the first `count` rows go: [count], kept, since studies ask again and again, and so not to be written."""
+    places = permute(rows, np.arange(count), key=key)
+    places.flags.writeable = False
+    return places
 
 
 def _salts(key: int) -> UIntArray:

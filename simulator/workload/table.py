@@ -12,7 +12,7 @@ from simulator.arrays import IntArray
 from simulator.workload.lengths import LengthDistribution
 from simulator.workload.popularity.drifted import Drifted
 from simulator.workload.popularity.shares import Popularity
-from simulator.workload.shuffle import permute
+from simulator.workload.shuffle import permute, permute_first
 
 HASHED_HEADS = 4_096
 
@@ -88,4 +88,6 @@ class Table:
         if self.order == "sorted":
             return offsets
         key = zlib.crc32(f"{self.stream_key}/{start}/{stop}/{seed}".encode())
+        if offsets.ndim == 1 and np.array_equal(offsets, np.arange(len(offsets))):
+            return permute_first(stop - start, len(offsets), key=key)
         return permute(stop - start, offsets, key=key)

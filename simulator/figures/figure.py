@@ -27,11 +27,15 @@ class Dataset:
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """One of the figures. `draw` is given an empty figure and a frame for each dataset, by name."""
+    """One of the figures. `draw` fills a canvas that has the question and the assumptions already.
+
+    It is given a frame for each dataset, by name.
+    """
 
     number: int
     name: str
     question: str
+    assumptions: str  # in small print, for a figure that travels alone
     datasets: tuple[Dataset, ...]
     height_in: float
     draw: Callable[["Figure", Mapping[str, "DataFrame"]], None]

@@ -12,7 +12,8 @@ from simulator.errors import UserError
 from simulator.figures.catalogue import FIGURES
 from simulator.figures.collect import Places, collect
 from simulator.figures.figure import PaperFigure
-from simulator.report.plots.style import house_style, new_figure
+from simulator.figures.look import small_print
+from simulator.report.plots.style import house_style, new_figure, title
 from simulator.sharding.registry import unknown
 
 if TYPE_CHECKING:
@@ -76,10 +77,11 @@ def draw_figure(figure: PaperFigure, data: Path, picture: Path) -> Path:
 
 
 def drawn(figure: PaperFigure, frames: "dict[str, DataFrame]") -> "Figure":
-    """The figure on an empty canvas; to be called in the house style."""
+    """The figure; to be called in the house style."""
     canvas = new_figure(figure.height_in)
+    title(canvas, figure.question)
+    small_print(canvas, figure.assumptions)
     figure.draw(canvas, frames)
-    canvas.suptitle(figure.question, x=0.01, ha="left", weight="bold", size=10)
     return canvas
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from simulator.arrays import FloatArray
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import chosen, names, numbers
-from simulator.figures.look import SMALL, plain_axes, policy_colour, small_print
+from simulator.figures.look import SMALL, plain_axes, policy_colour
 from simulator.report.plots.style import BLACK
 from simulator.sweeps.bench import Bench
 from simulator.sweeps.point import Point
@@ -75,17 +75,16 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     for ax, workload in zip(axes, workloads, strict=True):
         draw_ranks(ax, frame, workload)
     axes[-1].set_xlabel("MB of embeddings that a rank sends to other islands")
-    small_print(
-        figure,
-        "Ours, not the paper's: each mark is one of 128 ranks (16 islands of 8), figures the busiest over the mean; "
-        "one iteration, one seed; workloads uniform, headline_40 and headline_4.",
-    )
 
 
 FIGURE = PaperFigure(
     number=12,
     name="balance",
     question="How evenly do ranks send?",
+    assumptions=(
+        "Ours, not the paper's: each mark is one of 128 ranks (16 islands of 8), figures the busiest over the mean; "
+        "one iteration, one seed; workloads uniform, headline_40 and headline_4."
+    ),
     datasets=(Dataset("balance", sent_by_rank),),
     height_in=4.6,
     draw=draw,

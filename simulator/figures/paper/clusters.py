@@ -13,7 +13,7 @@ from simulator.arrays import IntArray
 from simulator.collectives.all_to_all_run import run_all_to_all
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import chosen, names, numbers
-from simulator.figures.look import SMALL, plain_axes, small_print
+from simulator.figures.look import SMALL, plain_axes
 from simulator.report.plots.style import BLACK, BLUE, GREEN, GREY
 from simulator.sweeps.bench import Bench
 from simulator.sweeps.point import Point
@@ -112,17 +112,16 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     )
     for place, (text, colour) in enumerate(lines):
         key.text(0, 0.95 - 0.17 * place, text, color=colour, size=SMALL, transform=key.transAxes)
-    small_print(
-        figure,
-        "Ours, not the paper's: even all-to-all, direct, each pair the same; per rank and direction, as nccl-tests' "
-        "bus bandwidth. Sources of each topology's figures stand in its file.",
-    )
 
 
 FIGURE = PaperFigure(
     number=3,
     name="clusters",
     question="How flat are clusters?",
+    assumptions=(
+        "Ours, not the paper's: even all-to-all, direct, each pair the same; per rank and direction, as nccl-tests' "
+        "bus bandwidth. Sources of each topology's figures stand in its file."
+    ),
     datasets=(Dataset("clusters", bandwidths),),
     height_in=4.6,
     draw=draw,

@@ -15,7 +15,7 @@ import numpy as np
 from simulator.arrays import FloatArray
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import levels, mean, series
-from simulator.figures.look import SMALL, line_labels, plain_axes, policy_colour, small_print
+from simulator.figures.look import SMALL, line_labels, plain_axes, policy_colour
 from simulator.figures.measures import means
 from simulator.metrics.hit_rates import hit_rates
 from simulator.report.plots.style import BLUE, GREEN, GREY, VERMILLION
@@ -122,18 +122,17 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     right.set_title("mean speed-up as lookups move", size=SMALL, loc="left")
     draw_age(left, frames["drift"])
     draw_intervals(right, frames["drift"])
-    small_print(
-        figure,
-        "Ours, not the paper's: zionex_16x8 (calibrated), 40 tables of 1e6 rows, s = 1.15, serial, synchronisation "
-        "counted, port bound, two seeds; against row-wise under the same drift. What moves keeps the law of "
-        "popularity. Right: the time to hand out new copies is counted, planning is not.",
-    )
 
 
 FIGURE = PaperFigure(
     number=11,
     name="drift",
     question="How long is a plan good?",
+    assumptions=(
+        "Ours, not the paper's: zionex_16x8 (calibrated), 40 tables of 1e6 rows, s = 1.15, serial, synchronisation "
+        "counted, port bound, two seeds; against row-wise under the same drift. What moves keeps the law of "
+        "popularity. Right: the time to hand out new copies is counted, planning is not."
+    ),
     datasets=(Dataset("drift", aged),),
     height_in=3.5,
     draw=draw,

@@ -13,7 +13,7 @@ import numpy as np
 from simulator.arrays import FloatArray
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import chosen, levels, mean, names, numbers
-from simulator.figures.look import SMALL, bar_text, line_labels, plain_axes, policy_colour, small_print
+from simulator.figures.look import SMALL, bar_text, line_labels, plain_axes, policy_colour
 from simulator.figures.measures import metrics, phases
 from simulator.report.plots.style import BLUE, GREY, PURPLE, TIER_COLOURS, VERMILLION, plain_bars
 
@@ -127,18 +127,17 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     for ax, (workload, name) in zip(lower.subplots(1, 2), WORKLOADS.items(), strict=True):
         ax.set_title(f"speed-up, {name}", size=SMALL, loc="left")
         draw_split(ax, chosen(frames["claim"], workload=workload))
-    small_print(
-        figure,
-        "Ours, not the paper's: 16 islands of 8, 300 and 25 GB/s; q = 2.75, 40 % of rows touched, 1,024,000 lookups a "
-        "rank. Top: 40 tables, s = 1.15, fluid network, tiers serial unless concurrent; white lines part ids, "
-        "embeddings and gradients. Below: serial, port bound; six seeds. Balanced: what less traffic alone would gain.",
-    )
 
 
 FIGURE = PaperFigure(
     number=5,
     name="latency",
     question="Where does communication time go, and what shortens it?",
+    assumptions=(
+        "Ours, not the paper's: 16 islands of 8, 300 and 25 GB/s; q = 2.75, 40 % of rows touched, 1,024,000 lookups a "
+        "rank. Top: 40 tables, s = 1.15, fluid network, tiers serial unless concurrent; white lines part ids, "
+        "embeddings and gradients. Below: serial, port bound; six seeds. Balanced: what less traffic alone would gain."
+    ),
     datasets=(Dataset("latency", phases), Dataset("claim", metrics)),
     height_in=6.2,
     draw=draw,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import levels, series
-from simulator.figures.look import line_labels, plain_axes, small_print
+from simulator.figures.look import line_labels, plain_axes
 from simulator.metrics.measure import remote_bytes
 from simulator.report.plots.style import BLUE, GREEN, VERMILLION
 from simulator.sweeps.bench import Bench
@@ -80,17 +80,16 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     for ax, (kind, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
         ax.set_title(title, size=8.5, loc="left")
         draw_lines(ax, frames["length"], kind)
-    small_print(
-        figure,
-        "Ours, not the paper's: 4 tables of 128 columns fp16, 512 samples a rank, 128 ranks; ids, embeddings and "
-        "gradients. Un-pooled: simulated, row-wise. Pooled: closed forms.",
-    )
 
 
 FIGURE = PaperFigure(
     number=1,
     name="length",
     question="Why do sequence tables hurt?",
+    assumptions=(
+        "Ours, not the paper's: 4 tables of 128 columns fp16, 512 samples a rank, 128 ranks; ids, embeddings and "
+        "gradients. Un-pooled: simulated, row-wise. Pooled: closed forms."
+    ),
     datasets=(Dataset("length", bytes_of_a_rank),),
     height_in=3.1,
     draw=draw,

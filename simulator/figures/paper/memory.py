@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import chosen, mean, names, numbers
-from simulator.figures.look import SMALL, bar_text, policy_colour, small_print
+from simulator.figures.look import SMALL, bar_text, policy_colour
 from simulator.figures.measures import means
 from simulator.report.plots.style import GREY, TIER_COLOURS, plain_bars
 from simulator.sweeps.bench import Bench
@@ -73,17 +73,16 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     for place, (tier, colour) in enumerate(TIER_COLOURS.items()):
         axes[1].text(0.45 + 0.15 * place, 1.03, tier, size=SMALL, color=colour, transform=axes[1].transAxes)
     axes[-1].set_xlabel("MB of embedding weights on the fullest GPU")
-    small_print(
-        figure,
-        "Ours, not the paper's: 40 tables of 1e6 rows x 128 fp16 on 16 islands of 8 (calibrated), s = 1.15; tiers by "
-        "colour, dashed: row-wise. FlexShard alone reclaims rows that are never touched; the others keep every row.",
-    )
 
 
 FIGURE = PaperFigure(
     number=6,
     name="memory",
     question="Is there no additional memory?",
+    assumptions=(
+        "Ours, not the paper's: 40 tables of 1e6 rows x 128 fp16 on 16 islands of 8 (calibrated), s = 1.15; tiers by "
+        "colour, dashed: row-wise. FlexShard alone reclaims rows that are never touched; the others keep every row."
+    ),
     datasets=(Dataset("memory", memory),),
     height_in=3.9,
     draw=draw,

@@ -8,7 +8,7 @@ import numpy as np
 from simulator.arrays import FloatArray
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import levels, names, series
-from simulator.figures.look import SMALL, line_labels, plain_axes, policy_colour, small_print
+from simulator.figures.look import SMALL, line_labels, plain_axes, policy_colour
 from simulator.figures.measures import metrics
 from simulator.report.plots.style import GREEN, GREY, VERMILLION
 
@@ -86,18 +86,17 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     right.set_title("FlexShard over the best", size=SMALL, loc="left")
     draw_gains(left, frames["opponents"])
     draw_lead(right, frames["opponents"])
-    small_print(
-        figure,
-        "Ours, not the paper's: zionex_16x8 (calibrated), 40 tables of 1e6 rows; over row-wise without dedup, "
-        "synchronisation every iteration and counted, port bound, two seeds. Ways: dedup none, by rank "
-        "or by island; direct or hierarchical; tiers serial or concurrent.",
-    )
 
 
 FIGURE = PaperFigure(
     number=8,
     name="opponents",
     question="Does FlexShard beat strong opponents?",
+    assumptions=(
+        "Ours, not the paper's: zionex_16x8 (calibrated), 40 tables of 1e6 rows; over row-wise without dedup, "
+        "synchronisation every iteration and counted, port bound, two seeds. Ways: dedup none, by rank "
+        "or by island; direct or hierarchical; tiers serial or concurrent."
+    ),
     datasets=(Dataset("opponents", metrics),),
     height_in=3.6,
     draw=draw,

@@ -7,7 +7,7 @@ import numpy as np
 
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import chosen, numbers
-from simulator.figures.look import SMALL, plain_axes, small_print
+from simulator.figures.look import SMALL, plain_axes
 from simulator.report.plots.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, SKY, VERMILLION
 from simulator.sweeps.bench import Bench
 from simulator.sweeps.point import Point
@@ -82,17 +82,16 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
         for place, (workload, (name, colour)) in enumerate(curves.items()):
             text = f"{name}: half on {100 * half_at(frame, workload):.2g} %"
             ax.text(0.02, 0.99 - 0.06 * place, text, color=colour, size=6.5, va="top", transform=ax.transAxes)
-    small_print(
-        figure,
-        "Ours, not the paper's, whose tables are not public. The table of each workload that is looked up most. "
-        "Measured: FIMI kosarak, Amazon Beauty, JODIE Wikipedia, dlrm_datasets (means over its tables).",
-    )
 
 
 FIGURE = PaperFigure(
     number=2,
     name="rows",
     question="How unequal are rows?",
+    assumptions=(
+        "Ours, not the paper's, whose tables are not public. The table of each workload that is looked up most. "
+        "Measured: FIMI kosarak, Amazon Beauty, JODIE Wikipedia, dlrm_datasets (means over its tables)."
+    ),
     datasets=(Dataset("rows", curve),),
     height_in=3.4,
     draw=draw,

@@ -7,7 +7,7 @@ import numpy as np
 
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import levels, names, series
-from simulator.figures.look import line_labels, plain_axes, policy_colour, small_print
+from simulator.figures.look import line_labels, plain_axes, policy_colour
 from simulator.figures.measures import metrics
 
 if TYPE_CHECKING:
@@ -41,17 +41,16 @@ def draw_lines(ax: "Axes", frame: "DataFrame") -> None:
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     draw_lines(figure.subplots(), frames["scale"])
-    small_print(
-        figure,
-        "Ours, not the paper's: islands as in zionex_16x8 (calibrated), 40 tables of 1e6 rows, s = 1.15; 512 samples "
-        "for each rank however many there are; synchronisation counted, port bound, one seed.",
-    )
 
 
 FIGURE = PaperFigure(
     number=9,
     name="scale",
     question="What happens as the cluster grows?",
+    assumptions=(
+        "Ours, not the paper's: islands as in zionex_16x8 (calibrated), 40 tables of 1e6 rows, s = 1.15; 512 samples "
+        "for each rank however many there are; synchronisation counted, port bound, one seed."
+    ),
     datasets=(Dataset("scale", metrics),),
     height_in=3.6,
     draw=draw,

@@ -8,7 +8,7 @@ import numpy as np
 from simulator.arrays import FloatArray
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import chosen, names, numbers
-from simulator.figures.look import SMALL, line_labels, plain_axes, policy_colour, small_print
+from simulator.figures.look import SMALL, line_labels, plain_axes, policy_colour
 from simulator.figures.measures import metrics
 
 if TYPE_CHECKING:
@@ -53,18 +53,17 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     left.set(xlabel="ranks of an island", ylabel="ms of communication in one iteration")
     right.set_xlabel("Gbit/s of a rank's NIC")
     line_labels(right, labels)
-    small_print(
-        figure,
-        "Ours, not the paper's: H100 as in dgx_h100_16x8 (calibrated), a NIC of 400 Gbit/s a rank unless varied, 40 "
-        "tables of 1e6 rows, s = 1.15, synchronisation counted, port bound, one seed on the left and "
-        "two on the right; dashed: dedup by island, FlexShard's tiers concurrent.",
-    )
 
 
 FIGURE = PaperFigure(
     number=10,
     name="topology",
     question="Who gains from larger islands, and who from faster NICs?",
+    assumptions=(
+        "Ours, not the paper's: H100 as in dgx_h100_16x8 (calibrated), a NIC of 400 Gbit/s a rank unless varied, 40 "
+        "tables of 1e6 rows, s = 1.15, synchronisation counted, port bound, one seed on the left and "
+        "two on the right; dashed: dedup by island, FlexShard's tiers concurrent."
+    ),
     datasets=(Dataset("islands", metrics), Dataset("nics", metrics)),
     height_in=3.6,
     draw=draw,

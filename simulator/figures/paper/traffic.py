@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from simulator.figures.figure import Dataset, PaperFigure
 from simulator.figures.frames import chosen, mean, names
-from simulator.figures.look import SMALL, bar_text, change_text, policy_colour, small_print
+from simulator.figures.look import SMALL, bar_text, change_text, policy_colour
 from simulator.figures.measures import metrics
 from simulator.report.plots.style import BLUE, PURPLE, VERMILLION, plain_bars
 
@@ -71,17 +71,16 @@ def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
     axes[0, 1].text(*SYNC_NAME, "synchronisation", size=SMALL, color=PURPLE, va="center")
     axes[1, 0].set_xlabel("GB in global all-to-alls")
     axes[1, 1].set_xlabel("GB on NICs, with synchronisation")
-    small_print(
-        figure,
-        "Ours, not the paper's: bytes of all ranks in one iteration; 16 islands of 8, 300 and 25 GB/s;\n"
-        "Zipf-Mandelbrot s = 1.15, q = 2.75, 40 % of rows touched, 1,024,000 lookups a rank.",
-    )
 
 
 FIGURE = PaperFigure(
     number=4,
     name="traffic",
     question="What is left of global all-to-all traffic?",
+    assumptions=(
+        "Ours, not the paper's: bytes of all ranks in one iteration; 16 islands of 8, 300 and 25 GB/s;\n"
+        "Zipf-Mandelbrot s = 1.15, q = 2.75, 40 % of rows touched, 1,024,000 lookups a rank."
+    ),
     datasets=(Dataset("traffic", metrics),),
     height_in=5.0,
     draw=draw,

@@ -70,21 +70,25 @@ class Experiment:
 def load_experiment(path: Path) -> Experiment:
     """Read an experiment file and the files it names. Raises UserError."""
     spec = load_experiment_spec(path)
-    topology, workload = path.parent / spec.topology, path.parent / spec.workload
-    return make_experiment(
-        name=spec.name,
-        topology=load_topology(topology),
-        workload=load_workload(workload),
-        policies=spec.policies,
-        baseline=spec.baseline,
-        iterations=spec.iterations,
-        seed=spec.seed,
-        engine=spec.engine,
-        tolerance=spec.tolerance,
-        execution=spec.execution,
-        precision=spec.precision,
-        files={file.name: file_digest(file) for file in (path, topology, workload)},
-    )
+    files = (path, path.parent / spec.topology, path.parent / spec.workload)
+    topology, workload = load_topology(files[1]), load_workload(files[2])
+    try:
+        return make_experiment(
+            name=spec.name,
+            topology=topology,
+            workload=workload,
+            policies=spec.policies,
+            baseline=spec.baseline,
+            iterations=spec.iterations,
+            seed=spec.seed,
+            engine=spec.engine,
+            tolerance=spec.tolerance,
+            execution=spec.execution,
+            precision=spec.precision,
+            files={file.name: file_digest(file) for file in files},
+        )
+    except UserError as error:
+        raise UserError("\n".join(f"{path}: {line}" for line in str(error).splitlines())) from None
 
 
 def make_experiment(

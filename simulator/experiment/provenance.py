@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from simulator.experiment.experiment import Experiment
+from simulator.topology.topology import Topology
 
 RECORDED_PACKAGES = ("shardsim", "numpy", "numba", "simpy")
 
@@ -34,9 +35,10 @@ def assumptions(experiment: Experiment) -> list[str]:
         else "the port bound alone (no contention in time)"
     )
     return [
-        f"Cluster: {topology.name}, {topology.world_size} GPUs in {topology.island_count} islands.",
-        f"Workload: {workload.name}, {len(workload.tables)} un-pooled tables, "
-        f"{workload.batch_per_rank} samples a rank; synthetic or empirical skew, not the paper's tables, "
+        f"Cluster: {topology.name}, {counted(topology.world_size, 'GPU')} in "
+        f"{counted(topology.island_count, 'island')}{perturbations(topology)}.",
+        f"Workload: {workload.name}, {counted(len(workload.tables), 'un-pooled table')}, "
+        f"{counted(workload.batch_per_rank, 'sample')} a rank; synthetic or empirical skew, not the paper's tables, "
         "which are not public.",
         f"Network: {network}; iterations begin together on all ranks.",
         f"Unless a policy's label says otherwise: dedup is {execution.dedup}; island and global all-to-alls are "
@@ -45,3 +47,14 @@ def assumptions(experiment: Experiment) -> list[str]:
         "Memory counts embedding weights; FlexShard's tiers, planner and both readings of 'no additional "
         "memory' are ours.",
     ]
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 table`, `2 tables`."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def perturbations(topology: Topology) -> str:
+    """What is not as it should be, after a comma; nothing where all is well."""
+    changed = [entry.target for entry in (*topology.spec.overrides, *topology.spec.perturb)]
+    return f", {', '.join(dict.fromkeys(changed))} changed or perturbed" if changed else ""

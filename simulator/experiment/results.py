@@ -76,7 +76,7 @@ def write_csv(path: Path, rows: Rows) -> None:
         {name: guarded(value) if isinstance(value, str) else value for name, value in row.items()}
         for row in rows
     ]
-    replace_file(path, pd.DataFrame(plain).to_csv(index=False, lineterminator="\n"))
+    replace_file(path, pd.DataFrame(plain).to_csv(index=False, lineterminator="\n", float_format="%.12g"))
 
 
 def write_json(path: Path, data: Any) -> None:

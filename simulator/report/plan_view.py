@@ -10,9 +10,10 @@ from simulator.report.table import plain_text
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from simulator.sharding.explain import RunExplanation
+    from simulator.sharding.explain import Margin, RunExplanation
     from simulator.sharding.plan import ShardingPlan
 
+NEARLY_EQUAL = 1e-3  # relative; cuts are placed between blocks of rows
 MOST_TABLES = 12  # kinds of tables shown at once; all are in the saved plan
 
 
@@ -26,10 +27,16 @@ def plan_text(plan: "ShardingPlan", runs: Sequence["RunExplanation"], *, width: 
     parts: list[Table | Text | str] = [runs_table(shown)]
     if len(kinds) > MOST_TABLES:
         parts.append(Text(f"... and {len(kinds) - MOST_TABLES} more; --save writes all tables"))
-    reasons = [f"{run.table}, {run.tier}: {margin}" for run in shown for margin in run.margins]
+    reasons = [f"{run.table}, {run.tier}: {reason(run, margin)}" for run in shown for margin in run.margins]
     parts += [Text(line) for line in reasons]
     parts += [Text(f"Note: {note}") for note in plan.notes]
     return plain_text(Group(*parts), width=width)
+
+
+def reason(run: "RunExplanation", margin: "Margin") -> str:
+    """The inequality at a row, and why a row stays that costs more than it saves."""
+    kept = margin.row < run.stop and margin.saves_s < margin.costs_s * (1 - NEARLY_EQUAL)
+    return f"{margin}{', kept for balance or to spare a start-up' if kept else ''}"
 
 
 def alike(runs: Sequence["RunExplanation"]) -> list[list["RunExplanation"]]:
@@ -42,7 +49,7 @@ def alike(runs: Sequence["RunExplanation"]) -> list[list["RunExplanation"]]:
         kinds.setdefault(tuple(replace(run, table="") for run in own), []).append(name)
     return [
         [
-            replace(run, table=names[0] + (f" and {len(names) - 1} alike" if len(names) > 1 else ""))
+            replace(run, table=names[0] + (f" and {len(names) - 1} others alike" if len(names) > 1 else ""))
             for run in kind
         ]
         for kind, names in kinds.items()
@@ -50,14 +57,15 @@ def alike(runs: Sequence["RunExplanation"]) -> list[list["RunExplanation"]]:
 
 
 def runs_table(runs: Sequence["RunExplanation"]) -> "Table":
-    """A line a run of rows; bytes are of all ranks in one iteration, memory is that of the fullest GPU."""
+    """A line a run of rows, the last one left out; bytes are those that all ranks ask for in one iteration, what
+    a rank asks of itself included; memory is that of the fullest GPU."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("table", overflow="fold")
     table.add_column("tier", no_wrap=True)
-    for heading in ("up to row", "lookups", "all-to-all", "memory"):
+    for heading in ("to row", "lookups", "asked for", "memory"):
         table.add_column(heading, justify="right", no_wrap=True)
     for run in runs:
         table.add_row(

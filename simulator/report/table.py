@@ -18,7 +18,6 @@ BASELINE_MARK = "*"
 LEFT_TO_HTML = ("bound_s", "imbalance")  # for which 80 columns have no room
 TRAFFIC_TITLE = "Bytes an iteration, all ranks together, and memory of the fullest GPU"
 TIME_TITLE = "Time an iteration"
-FOOTNOTE = f"{BASELINE_MARK} baseline of cut and speed-up. Figures are means over the iterations."
 
 
 def comparison_table(summary: Mapping[str, Any]) -> "Group":
@@ -28,8 +27,16 @@ def comparison_table(summary: Mapping[str, Any]) -> "Group":
 
     traffic = table(summary, TRAFFIC)
     time = table(summary, [column for column in TIME if column.key not in LEFT_TO_HTML])
-    below = [Text(line) for line in (FOOTNOTE, *remarks(summary))]
+    below = [Text(line) for line in (footnote(summary), *remarks(summary))]
     return Group(Text(TRAFFIC_TITLE), traffic, Text(TIME_TITLE), time, *below)
+
+
+def footnote(summary: Mapping[str, Any]) -> str:
+    """What the mark means, and over how many iterations the means are taken."""
+    counts = sorted({row["iterations"] for row in summary["policies"]})
+    over = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    noun = "iteration" if counts[-1] == 1 else "iterations"
+    return f"{BASELINE_MARK} baseline of cut and speed-up. Figures are means over {over} {noun}."
 
 
 def comparison_text(summary: Mapping[str, Any], *, width: int = TEXT_WIDTH) -> str:

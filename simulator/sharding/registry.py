@@ -210,7 +210,12 @@ def _label_findings(label: object) -> list[Finding]:
 def _default_label(name: str, switches: Mapping[str, Any], options: StrictModel) -> str:
     fields = type(options).model_fields
     changed = {key: getattr(options, key) for key in fields if getattr(options, key) != fields[key].default}
-    return " ".join([name, *(f"{key}={value}" for key, value in {**changed, **switches}.items())])
+    return " ".join([name, *(f"{key}={_spelled(value)}" for key, value in {**changed, **switches}.items())])
+
+
+def _spelled(value: object) -> str:
+    """As YAML has it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _json_schema(policy: Policy) -> JsonSchemaValue:

@@ -186,7 +186,7 @@ def test_json_is_plain_and_flows_go_to_a_csv(tmp_path: Path) -> None:
 
 def test_a_csv_that_can_not_be_written_is_a_users_error(tmp_path: Path) -> None:
     result = run_all_to_all(cluster(1, 2), np.full((2, 2), MB))
-    with pytest.raises(UserError, match=r"absent/flows\.csv: not writable: No such file or directory"):
+    with pytest.raises(UserError, match=r"absent/flows\.csv: cannot be written: No such file or directory"):
         result.write_flows(tmp_path / "absent" / "flows.csv")
 
 

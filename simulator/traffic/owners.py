@@ -38,7 +38,7 @@ class Owners:
 
     rows: IntArray  # [owners] rows that each holds
     shares: FloatArray  # [owners] of the run's lookups; sums to 1
-    piece_owner: IntArray  # [pieces] ascending
+    piece_owner: IntArray  # [pieces]
     piece_rows: IntArray  # [pieces]
     piece_shares: FloatArray  # [pieces]
     block_rows: IntArray  # [blocks]
@@ -117,9 +117,7 @@ def _divide(
 ) -> Owners:
     """Give each owner its pieces, and of the blocks the part that its free rows are of all free rows."""
     shares = shares / (shares.sum() or 1.0)
-    by_owner = np.argsort(piece_owner.astype(np.min_scalar_type(len(rows))), kind="stable")  # by radix
-    piece_owner, piece_rows = piece_owner[by_owner], widths[owned][by_owner]
-    piece_shares = shares[owned][by_owner]
+    piece_rows, piece_shares = widths[owned], shares[owned]
     free = rows - np.bincount(piece_owner, piece_rows, len(rows)).astype(np.int64)
     parts = free / max(int(free.sum()), 1)
     weights = np.bincount(piece_owner, piece_shares, len(rows)) + parts * shares[~owned].sum()

@@ -140,7 +140,7 @@ def test_pieces_and_blocks_add_up() -> None:
     assert int(result.piece_rows.sum() + result.block_rows.sum()) == 3_000_000 - 1_000
     assert result.piece_shares.sum() + result.block_shares.sum() == pytest.approx(1.0, abs=1e-12)
     assert result.shares.sum() == pytest.approx(1.0, abs=1e-12)
-    assert (np.diff(result.piece_owner) >= 0).all()
+    assert (np.diff(result.occupancy.piece_owner) >= 0).all()
 
 
 def test_rows_alike_are_counted_together_and_none_is_lost() -> None:

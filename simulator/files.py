@@ -8,6 +8,7 @@ from typing import TextIO
 from simulator.errors import UserError
 
 PARTIAL = ".partial"
+MOST_TEXT_BYTES = 2**32
 
 
 @contextmanager
@@ -35,6 +36,21 @@ def replace_file(path: Path, text: str) -> None:
     """Put `text` at `path` in one step. Raises UserError when it cannot be written; what was there stays."""
     with replacing(path) as file:
         file.write(text)
+
+
+def read_text(path: Path) -> str:
+    """A file's UTF-8 text without a byte-order mark. Raises UserError for what is gone, too large or no text."""
+    try:
+        if is_special(path) or path.is_dir():
+            raise UserError(f"{path}: is not a regular file")
+        if path.stat().st_size > MOST_TEXT_BYTES:
+            raise UserError(f"{path}: {path.stat().st_size:,} bytes, at most {MOST_TEXT_BYTES:,} are allowed")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UserError(f"{path}: {(error.strerror or str(error)).lower()}") from error
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise UserError(f"{path}: byte 0x{byte:02x} is not UTF-8: save the file as UTF-8") from error
 
 
 def writable(path: Path | None) -> Path | None:

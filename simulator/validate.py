@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from simulator.config.document import load_document
+from simulator.config.explain import known_keys
 from simulator.config.model import StrictModel
 from simulator.errors import UserError
 from simulator.experiment.experiment import load_experiment
@@ -32,11 +33,16 @@ def model_of(kind: str) -> type[StrictModel]:
 
 
 def validate_file(path: Path) -> str:
-    """What the file holds, in a line. Its kind is told by a key that only this kind has. Raises UserError."""
+    """What the file holds, in a line. Its kind is told by a key that only this kind has, or else by most of its keys.
+    Raises UserError."""
     data = load_document(path).data
-    for key, describe in KINDS.items():
+    for key, (_, describe) in KINDS.items():
         if key in data:
             return describe(path)
+    known = {kind: len(set(known_keys(model, ())) & data.keys()) for kind, model in MODELS.items()}
+    likeliest = max(known, key=lambda kind: known[kind])
+    if known[likeliest] > 1:
+        return next(describe for kind, describe in KINDS.values() if kind == likeliest)(path)
     kinds = ", ".join(MODELS)
     raise UserError(f"{path}: none of the keys {', '.join(KINDS)}; one of these files is expected: {kinds}")
 
@@ -71,10 +77,12 @@ def prices_text(path: Path) -> str:
     return f"prices, {len(load_prices(path).prices)} entries"
 
 
-KINDS: dict[str, Callable[[Path], str]] = {  # by a key that only this kind has; a sweep has policies too
-    "vary": sweep_text,
-    "policies": experiment_text,
-    "tables": workload_text,
-    "islands": topology_text,
-    "prices": prices_text,
+KINDS: dict[
+    str, tuple[str, Callable[[Path], str]]
+] = {  # by a key that only this kind has; a sweep has policies too
+    "vary": ("sweep", sweep_text),
+    "policies": ("experiment", experiment_text),
+    "tables": ("workload", workload_text),
+    "islands": ("topology", topology_text),
+    "prices": ("prices", prices_text),
 }

@@ -9,6 +9,9 @@ from simulator.errors import UserError
 
 Operation = Literal["all_to_all", "all_reduce", "all_gather", "reduce_scatter"]
 
+MOST_DIGITS = 18  # of a count
+LONGEST_SHOWN = 40
+
 OPERATIONS: Mapping[str, Operation] = {
     "alltoall": "all_to_all",
     "all_to_all": "all_to_all",
@@ -34,8 +37,8 @@ class Measurement:
 
 def parse_size(text: str, where: str) -> int:
     """A whole number of bytes. UserError that begins with `where`."""
-    if not (text.isascii() and text.isdigit()):
-        raise UserError(f"{where}: {text!r} is not a whole number of bytes")
+    if not (text.isascii() and text.isdigit()) or len(text) > MOST_DIGITS:
+        raise UserError(f"{where}: {shown(text)} is not a whole number of bytes")
     return int(text)
 
 
@@ -46,5 +49,10 @@ def parse_time_s(text: str, where: str) -> float:
     except ValueError:
         time_us = math.nan
     if not 0 < time_us < math.inf:
-        raise UserError(f"{where}: {text!r} is not a time in microseconds above 0")
+        raise UserError(f"{where}: {shown(text)} is not a time in microseconds above 0")
     return time_us * 1e-6
+
+
+def shown(text: str) -> str:
+    """A cell as an error tells it, cut where it is long."""
+    return repr(text) if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]!r}..."

@@ -14,7 +14,7 @@ from simulator.calibrate.measurement import OPERATIONS, Measurement, Operation, 
 from simulator.errors import UserError
 
 _TEST = re.compile(rf"({'|'.join(OPERATIONS)})(?!v)")
-_RANK = re.compile(r"#\s*Rank\s+(\d+).*?\bon\s+(\S+)\s+device\s+\d+\s+(?:\[\S+\]\s*)?(.*)")
+_RANK = re.compile(r"#\s*Rank\s+(\d{1,9})\b.*?\bon\s+(\S+)\s+device\s+\d+\s+(?:\[\S+\]\s*)?(.*)")
 _PREFIX = re.compile(r"^(\[\d+(,\d+)?\](<stdout>:)?\s*)")  # mpirun --tag-output
 
 

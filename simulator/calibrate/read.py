@@ -5,14 +5,10 @@ from pathlib import Path
 from simulator.calibrate.measurement import Measurement
 from simulator.calibrate.nccl_log import parse_log
 from simulator.calibrate.table import parse_table
-from simulator.errors import UserError
+from simulator.files import read_text
 
 
 def read_log(path: Path) -> list[Measurement]:
     """Measurements in the order of the file, without those of 0 bytes. UserError, with the line if there is one."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not readable as measurements: {error}") from error
     parse = parse_table if path.suffix == ".csv" else parse_log
-    return [measurement for measurement in parse(text, path) if measurement.bytes]
+    return [measurement for measurement in parse(read_text(path), path) if measurement.bytes]

@@ -8,7 +8,15 @@ over. Lines that begin with '#' are comments.
 import csv
 from pathlib import Path
 
-from simulator.calibrate.measurement import OPERATIONS, Measurement, Operation, parse_size, parse_time_s
+from simulator.calibrate.measurement import (
+    MOST_DIGITS,
+    OPERATIONS,
+    Measurement,
+    Operation,
+    parse_size,
+    parse_time_s,
+    shown,
+)
 from simulator.errors import UserError
 
 _NEEDED = ("op", "ngpus", "bytes", "time_us")
@@ -59,6 +67,6 @@ def _operation(text: str, where: str) -> Operation:
 
 
 def _count(text: str, where: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise UserError(f"{where}: {text!r} is not a count of at least 1")
+    if not (text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS and int(text) > 0):
+        raise UserError(f"{where}: {shown(text)} is not a count of at least 1")
     return int(text)

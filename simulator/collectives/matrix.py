@@ -8,10 +8,12 @@ import numpy as np
 from simulator.arrays import IntArray
 from simulator.collectives.pairs import spread
 from simulator.errors import UserError
+from simulator.files import read_text
 from simulator.topology.topology import Topology
 
 _WHOLE_NUMBERS = re.compile(r"[0-9\s]+")
 _LARGEST = np.iinfo(np.int64).max
+_MOST_DIGITS = 400  # leading zeros aside, far more than count
 
 
 def even_matrix(topology: Topology, bytes_per_rank: int) -> IntArray:
@@ -38,13 +40,9 @@ def read_matrix(path: Path, world_size: int) -> IntArray:
     Empty lines are skipped. UserError with file and line for anything else than world_size lines of world_size
     whole numbers.
     """
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: not readable as a matrix: {error}") from error
     rows = [
         _row(line, f"{path}:{number}", world_size)
-        for number, line in enumerate(lines, start=1)
+        for number, line in enumerate(read_text(path).splitlines(), start=1)
         if line.strip()
     ]
     if len(rows) != world_size:
@@ -66,4 +64,7 @@ def _row(line: str, where: str, world_size: int) -> list[int]:
         raise UserError(
             f"{where}: {len(tokens)} entries, the topology has {world_size} ranks, one entry for each"
         )
+    longest = max(tokens, key=len)
+    if len(longest) > _MOST_DIGITS:
+        raise UserError(f"{where}: a number of {len(longest):,} digits, at most {_LARGEST} bytes are allowed")
     return [int(token) for token in tokens]

@@ -20,6 +20,12 @@ from simulator.units import format_bytes
 
 MOST_BYTES = 4 * 2**20
 
+_PLAINER = {
+    "mapping values are not allowed in this context": "a second ': ' here; quote the text, or mind the indentation",
+    "could not find expected ':'": "a line without 'key:', or less indented than it should be",
+    "did not find expected key": "neither a key nor the end; mind the indentation and quotes",
+}
+
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -109,5 +115,13 @@ def _syntax_problem(error: yaml.YAMLError, text: str) -> Problem:
     line = lines[mark.line] if mark.line < len(lines) else ""
     if "\t" in line[: len(line) - len(line.lstrip())]:
         return Problem((), "a tab in the indentation: use spaces", Place(place.line, line.index("\t") + 1))
-    said = [str(part) for part in (getattr(error, "problem", None), getattr(error, "context", None)) if part]
-    return Problem((), f"not YAML: {', '.join(said)}", place)
+    return Problem((), f"not YAML: {_said(error, mark.line)}", place)
+
+
+def _said(error: yaml.YAMLError, line: int) -> str:
+    """The parser's words, in plainer ones where it has some for what people do, and where it began what it was at."""
+    problem, context = str(getattr(error, "problem", None) or ""), str(getattr(error, "context", None) or "")
+    begin = getattr(error, "context_mark", None)
+    where = f" that begins in line {begin.line + 1}" if begin is not None and begin.line != line else ""
+    said = [_PLAINER.get(problem, problem), f"{context}{where}" if context else ""]
+    return ", ".join(filter(None, said))

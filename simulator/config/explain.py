@@ -18,6 +18,7 @@ from simulator.config.model import alternatives
 from simulator.units import UnitError
 
 _ALLOWED = ", allowed: "
+_MUST_BE = ": must be "
 _LONGEST_SHOWN = 60
 _MOST_EXPLAINED = 10 * MOST_PROBLEMS
 _KINDS = {
@@ -38,6 +39,12 @@ _LIMITS = {
     "greater_than_equal": ("ge", "at least"),
     "less_than": ("lt", "less than"),
     "less_than_equal": ("le", "at most"),
+}
+_LENGTHS = {
+    "too_short": ("min_length", "at least {} {} needed"),
+    "string_too_short": ("min_length", "at least {} {} needed"),
+    "too_long": ("max_length", "at most {} {} allowed"),
+    "string_too_long": ("max_length", "at most {} {} allowed"),
 }
 _KIND_ERRORS = {*_KINDS, "string_type", "model_type", "model_attributes_type", "literal_error"}
 
@@ -60,10 +67,17 @@ def explain(error: ValidationError, data: Any, model: Any, document: Document | 
 
 def _either(texts: Sequence[str]) -> str:
     """What members of a union said of one value: 'found x, allowed: this or that' where all found the same."""
-    found, marks, allowed = zip(*(text.partition(_ALLOWED) for text in dict.fromkeys(texts)), strict=True)
+    said = list(dict.fromkeys(texts))
+    if len(said) == 1:
+        return said[0]
+    found, marks, allowed = zip(
+        *(text.replace(_MUST_BE, _ALLOWED).partition(_ALLOWED) for text in said), strict=True
+    )
     if len(set(found)) == 1 and all(marks):
         return f"{found[0]}{_ALLOWED}{' or '.join(allowed)}"
-    return " or ".join(dict.fromkeys(texts))
+    own = [text for text in said if _ALLOWED not in text]
+    also = [text.partition(_ALLOWED)[2] for text in said if _ALLOWED in text]
+    return " or ".join(own or said) + (f"; also allowed: {' or '.join(also)}" if own and also else "")
 
 
 def _is_about_parts(path: Path, said: Sequence[tuple[ErrorDetails, str]], found: Mapping[Path, Any]) -> bool:
@@ -123,7 +137,17 @@ def _text(details: ErrorDetails, path: Path, found: str, model: Any) -> str:
     if kind in _LIMITS:
         key, words = _LIMITS[kind]
         return f"found {found}, allowed: {words} {f'{context[key]:,}'.removesuffix('.0')}"
+    if kind in _LENGTHS:
+        key, words = _LENGTHS[kind]
+        return f"found {found}: {words.format(context[key], _items(kind, context[key]))}"
     return _own_text(details, found)
+
+
+def _items(kind: str, count: int) -> str:
+    """'characters are', of a length of so many."""
+    noun = "character" if kind.startswith("string") else "entry"
+    many = {"character": "characters", "entry": "entries"}[noun]
+    return f"{noun} is" if count == 1 else f"{many} are"
 
 
 def _own_text(details: ErrorDetails, found: str) -> str:
@@ -133,7 +157,8 @@ def _own_text(details: ErrorDetails, found: str) -> str:
     if is_pydantic and said[:1].isupper() and said[1:2].islower():
         said = said[0].lower() + said[1:]
     is_unit = isinstance(details.get("ctx", {}).get("error"), UnitError)
-    return said if is_unit or said.startswith((found, repr(details["input"]))) else f"found {found}: {said}"
+    says_it = said.startswith((found, repr(details["input"])))
+    return said if is_unit or says_it or isinstance(details["input"], Mapping) else f"found {found}: {said}"
 
 
 def _missing_text(details: ErrorDetails, model: Any) -> str:

@@ -6,7 +6,14 @@ from simulator.errors import UserError
 from simulator.experiment.checkpoint import Checkpoint
 from simulator.experiment.experiment import Experiment
 from simulator.experiment.results import make_folder, write_iteration, write_results
-from simulator.experiment.simulate import Comparison, Iteration, Observer, PolicySetup, simulate
+from simulator.experiment.simulate import (
+    Comparison,
+    Iteration,
+    Observer,
+    PolicySetup,
+    set_up_all,
+    simulate,
+)
 from simulator.metrics.records import IterationRecord
 from simulator.report.build import build_report
 
@@ -20,6 +27,7 @@ def run_experiment(experiment: Experiment, folder: Path, *, observer: Observer |
     if experiment.workload.spec is None:
         raise UserError("run: a workload built in code has no file to tell it by; use compare")
     make_folder(folder)
+    setups = set_up_all(experiment)
     with Checkpoint(folder, experiment.digest()) as checkpoint:
 
         def keep(setup: PolicySetup, record: IterationRecord, fresh: Iteration | None) -> None:
@@ -30,7 +38,7 @@ def run_experiment(experiment: Experiment, folder: Path, *, observer: Observer |
             if observer is not None:
                 observer(setup, record, fresh)
 
-        comparison = simulate(experiment, done=checkpoint.done, observer=keep)
+        comparison = simulate(experiment, setups=setups, done=checkpoint.done, observer=keep)
     write_results(folder, comparison)
     build_report(folder)
     return comparison

@@ -161,11 +161,20 @@ def enough(experiment: Experiment, records: list[IterationRecord]) -> bool:
     return narrow or len(records) >= precision.maximum
 
 
+def set_up_all(experiment: Experiment) -> tuple[PolicySetup, ...]:
+    """Plan every policy. Raises UserError for the first plan that is incomplete or does not fit."""
+    return tuple(set_up(experiment, entry) for entry in experiment.policies)
+
+
 def simulate(
-    experiment: Experiment, *, done: Records | None = None, observer: Observer | None = None
+    experiment: Experiment,
+    *,
+    setups: tuple[PolicySetup, ...] | None = None,
+    done: Records | None = None,
+    observer: Observer | None = None,
 ) -> Comparison:
-    """Replay every policy. `observer` sees each iteration as it finishes."""
-    setups = tuple(set_up(experiment, entry) for entry in experiment.policies)
+    """Replay every policy, planned here unless `setups` are. `observer` sees each iteration as it finishes."""
+    setups = set_up_all(experiment) if setups is None else setups
     every: list[tuple[IterationRecord, ...]] = []
     for setup in setups:
         finished = []

@@ -134,7 +134,8 @@ def build_plan(spec: PlanSpec, statistics: Statistics, topology: Topology, *, so
     try:
         check_plan(plan, statistics, topology)
     except UserError as error:
-        raise UserError("\n".join(f"{source}: {line}" for line in str(error).splitlines())) from None
+        lines = [line.removeprefix(f"plan {spec.policy}: ") for line in str(error).splitlines()]
+        raise UserError("\n".join(f"{source}: {line}" for line in lines)) from None
     return plan
 
 

@@ -79,10 +79,10 @@ def test_a_good_file(tmp_path: Path) -> None:
         ("name: 0o17\n", ["1:7: name: got a number (0o17): quote it"]),
         ("name: [a]\n", ["1:7: name: found a list of 1, allowed: text"]),
         ("name:\n", ["1:6: name: found nothing, allowed: text"]),
-        ("name: ''\n", ["1:7: name: found '': string should have at least 1 character"]),
+        ("name: ''\n", ["1:7: name: found '': at least 1 character is needed"]),
         (
             "name: " + "x" * 2001 + "\n",
-            ["1:7: name: found '" + "x" * 56 + "...: string should have at most 2000 characters"],
+            ["1:7: name: found '" + "x" * 56 + "...: at most 2000 characters are allowed"],
         ),
         ("link: 3 GB/s\n", ["1:1: name: is missing"]),
         (
@@ -172,7 +172,7 @@ def test_a_good_file(tmp_path: Path) -> None:
         ("name: a\nlimits: [1]\n", ["2:9: limits: found a list of 1, allowed: a mapping of keys"]),
         (
             "name: a\nshort: [1, 2, 3]\n",
-            ["2:8: short: found a list of 3: list should have at most 2 items after validation, not 3"],
+            ["2:8: short: found a list of 3: at most 2 entries are allowed"],
         ),
         (
             "name: a\ntables: [{name: t, rows: 1}, {name: t, rows: 2}, {name: t, rows: 3}]\n",

@@ -150,6 +150,6 @@ def test_errors_name_file_and_line(tmp_path: Path, text: str, error: str) -> Non
 
 def test_a_log_that_is_not_there_or_no_text(tmp_path: Path) -> None:
     (tmp_path / "binary.log").write_bytes(b"\xff\x00")
-    for name in ("absent.log", "binary.log"):
-        with pytest.raises(UserError, match="not readable as measurements"):
+    for name, text in (("absent.log", "no such file"), ("binary.log", "not UTF-8")):
+        with pytest.raises(UserError, match=f"{name}: .*{text}"):
             read_log(tmp_path / name)

@@ -273,11 +273,11 @@ def test_what_does_not_fit(changes: dict[str, Any], expected: list[str]) -> None
         ),
         (
             {"scale_out.fabric": {"kind": "torus", "dims": [], "link_bandwidth": "1 GB/s"}},
-            "scale_out.fabric.dims: found an empty list: tuple should have at least 1 item",
+            "scale_out.fabric.dims: found an empty list: at least 1 entry is needed",
         ),
         (
             {"scale_out.fabric": {"kind": "torus", "dims": [1, 1, 2, 2], "link_bandwidth": "1 GB/s"}},
-            "scale_out.fabric.dims: found a list of 4: tuple should have at most 3 items",
+            "scale_out.fabric.dims: found a list of 4: at most 3 entries are allowed",
         ),
         (
             {"scale_out.fabric": {"kind": "torus", "dims": [4]}},

@@ -114,12 +114,12 @@ def test_errors_name_the_line_and_what_is_allowed(tmp_path: Path, text: str, err
 
 
 def test_a_file_that_is_not_there_is_a_users_error(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"absent\.txt: not readable as a matrix"):
+    with pytest.raises(UserError, match=r"absent\.txt: no such file"):
         read_matrix(tmp_path / "absent.txt", 2)
 
 
 def test_a_file_that_is_no_text_is_a_users_error(tmp_path: Path) -> None:
     path = tmp_path / "matrix.bin"
     path.write_bytes(b"\xff\xfe\x00\x80")
-    with pytest.raises(UserError, match=r"matrix\.bin: not readable as a matrix"):
+    with pytest.raises(UserError, match=r"matrix\.bin: byte 0xff is not UTF-8"):
         read_matrix(path, 2)

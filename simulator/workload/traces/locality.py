@@ -30,9 +30,9 @@ from simulator.errors import UserError
 from simulator.workload.traces.files import read_small_text
 
 _TABLES = re.compile(r"\w+_t([1-9]\d{0,9})_bs\d+")
-_BATCH = re.compile(r"Locality stats after processing \d+ batches of size (\d{1,15})")
-_LOOKUPS = re.compile(r"Avg # of indices: (\d{1,18})")
-_ROWS = re.compile(r"Avg # of unique cols: (\d{1,18})")
+_BATCH = re.compile(r"Locality stats after processing \d+ batches of size (\d{1,15})\b")
+_LOOKUPS = re.compile(r"Avg # of indices: (\d{1,18})\b")
+_ROWS = re.compile(r"Avg # of unique cols: (\d{1,18})\b")
 _ROW_SHARES = "Histogram of col sizes:"
 _LOOKUP_SHARES = "Ratio of index distribution at different column sizes:"
 _CLASS = re.compile(r"\((\d{1,15})(?:, \d+\]|\+): ([01]\.\d{1,15})")

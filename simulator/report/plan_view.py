@@ -34,9 +34,10 @@ def plan_text(plan: "ShardingPlan", runs: Sequence["RunExplanation"], *, width: 
 
 
 def reason(run: "RunExplanation", margin: "Margin") -> str:
-    """The inequality at a row, and why a row stays that costs more than it saves."""
+    """The inequality at a row. One that stays though it costs more than it saves takes load off its owner, or a
+    collective out of the iteration."""
     kept = margin.row < run.stop and margin.saves_s < margin.costs_s * (1 - NEARLY_EQUAL)
-    return f"{margin}{', kept for balance or to spare a start-up' if kept else ''}"
+    return f"{margin}{', kept for balance' if kept else ''}"
 
 
 def alike(runs: Sequence["RunExplanation"]) -> list[list["RunExplanation"]]:
@@ -49,7 +50,7 @@ def alike(runs: Sequence["RunExplanation"]) -> list[list["RunExplanation"]]:
         kinds.setdefault(tuple(replace(run, table="") for run in own), []).append(name)
     return [
         [
-            replace(run, table=names[0] + (f" and {len(names) - 1} others alike" if len(names) > 1 else ""))
+            replace(run, table=names[0] + (f" + {len(names) - 1} alike" if len(names) > 1 else ""))
             for run in kind
         ]
         for kind, names in kinds.items()

@@ -1,5 +1,6 @@
 """The verbs of what-if studies, registered by `cli.py`: sweeps, frontiers and explanations."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
@@ -101,7 +102,7 @@ def explain(
 
     from simulator.experiment.results import write_json
     from simulator.explanation.explanation import explain_experiment
-    from simulator.explanation.rebuild import rebuild
+    from simulator.explanation.rebuild import differences, rebuild
     from simulator.explanation.text import explanation_text
     from simulator.sweeps.choose import workers_for
 
@@ -109,6 +110,8 @@ def explain(
     with workers_for(workers, None) as who:
         found = explain_experiment(experiment, policies=policy, step=step, workers=who)
     print(explanation_text(found, width=Console().width), end="")
+    for line in differences(results, {each.policy: each.communication_s for each in found}):
+        print(line, file=sys.stderr)
     if json_file is not None:
         write_json(json_file, [each.to_json() for each in found])
 

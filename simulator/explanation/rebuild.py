@@ -1,6 +1,9 @@
 """An `Experiment` made again from the manifest of its results folder."""
 
+import csv
 import json
+import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment, make_experiment
 from simulator.experiment.inputs import named_files, workload_inputs
 from simulator.experiment.spec import Precision
+from simulator.report.scales import time_text
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
 from simulator.sweeps.policy import entry_settings
@@ -18,6 +22,7 @@ from simulator.workload.build import build_workload
 from simulator.workload.spec import WorkloadSpec
 
 MANIFEST = "manifest.json"
+CLOSE = 1e-9  # relative; what a time may differ by on another machine
 KEYS = {"topology", "workload", "experiment", "inputs"}
 EXPERIMENT_KEYS = {
     *("name", "policies", "baseline", "iterations", "seed", "engine", "tolerance", "execution", "precision")
@@ -74,3 +79,22 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise UserError(f"{path}: is no manifest of a run: {', '.join(missing)} missing")
     found: dict[str, Any] = data
     return found
+
+
+def differences(folder: Path, found_s: Mapping[str, float]) -> list[str]:
+    """Where the first iterations' communication times, by policy, are not those that the folder's results have."""
+    lines = []
+    for row in _first_iterations(folder / "iterations.csv"):
+        recorded_s, now_s = float(row["communication_s"]), found_s.get(row["policy"])
+        if now_s is not None and not math.isclose(now_s, recorded_s, rel_tol=CLOSE):
+            times = f"{time_text(recorded_s)} in the results, {time_text(now_s)} now"
+            lines.append(f"{row['policy']}: {times}: another version made them")
+    return lines
+
+
+def _first_iterations(path: Path) -> list[dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [row for row in csv.DictReader(file) if row["iteration"] == "0"]
+    except (OSError, KeyError):
+        return []

@@ -13,8 +13,15 @@ def edited_entry(entry: PolicyEntry, changes: Mapping[str, Any]) -> PolicyEntry:
 
 def entry_settings(configuration: Mapping[str, Any]) -> dict[str, Any]:
     """What a file would say to make an entry of this `PolicyEntry.configuration()`; defaults are left out."""
-    defaults = policy_named(configuration["name"]).options().model_dump(mode="json")
-    options = {key: value for key, value in configuration["options"].items() if value != defaults.get(key)}
+    model = policy_named(configuration["name"]).options
+    required = {key for key, field in model.model_fields.items() if field.is_required()}
+    unset = model.model_construct(**dict.fromkeys(required))
+    defaults = unset.model_dump(mode="json", exclude=required)
+    options = {
+        key: value
+        for key, value in configuration["options"].items()
+        if key in required or value != defaults.get(key)
+    }
     return {
         "name": configuration["name"],
         "label": configuration["label"],

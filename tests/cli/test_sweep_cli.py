@@ -101,6 +101,24 @@ def test_after_a_kill_the_same_command_goes_on(file, finished, tmp_path, workers
     assert contents(out) == contents(finished[0])
 
 
+def test_ctrl_c_ends_it_with_a_line_and_keeps_what_was_computed(file, finished, tmp_path):
+    out = tmp_path / "out"
+    words = command("sweep", file, "--out", out, "--workers", 2)
+    with subprocess.Popen(
+        words, cwd=ROOT, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as run:
+        wait_for(lambda: (out / "sweep.csv").exists() and len(read_rows(out / "sweep.csv")[1]) >= 4)
+        os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to the workers too
+        _, said = run.communicate(timeout=60)
+        wait_for(lambda: not members_of(run.pid))
+    assert run.returncode == 130, said
+    assert "Traceback" not in said
+    assert "interrupted" in said.splitlines()[-1]
+    assert len(read_rows(out / "sweep.csv")[1]) >= 4
+    assert subprocess.run(words, cwd=ROOT, env=ENVIRONMENT, capture_output=True, timeout=120).returncode == 0
+    assert contents(out) == contents(finished[0])
+
+
 def wait_for(condition) -> None:
     deadline = time.monotonic() + 60
     while not condition():

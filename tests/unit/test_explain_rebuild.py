@@ -9,7 +9,7 @@ from simulator.errors import UserError
 from simulator.experiment.experiment import load_experiment, make_experiment
 from simulator.experiment.results import manifest
 from simulator.experiment.simulate import simulate
-from simulator.explanation.rebuild import rebuild
+from simulator.explanation.rebuild import differences, rebuild
 from simulator.sharding.registry import PolicyEntry
 from simulator.topology.load import load_topology
 from simulator.workload.load import load_workload
@@ -129,3 +129,25 @@ def test_a_manifest_with_an_unknown_key_is_told(tmp_path):
     (folder / "manifest.json").write_text(json.dumps(data))
     with pytest.raises(UserError, match=r"manifest\.json: colour: unknown key"):
         rebuild(folder)
+
+
+class TestDifferences:
+    @pytest.fixture
+    def folder(self, tmp_path):
+        (tmp_path / "iterations.csv").write_text(
+            "policy,iteration,communication_s\nrow_wise,0,0.01\nrow_wise,1,0.02\ntiers,0,0.005\n"
+        )
+        return tmp_path
+
+    def test_equal_times_are_none(self, folder):
+        assert differences(folder, {"row_wise": 0.01 * (1 + 1e-12), "tiers": 0.005}) == []
+
+    def test_policies_that_were_not_asked_for_are_none(self, folder):
+        assert differences(folder, {"tiers": 0.005}) == []
+
+    def test_other_times_are_told(self, folder):
+        (line,) = differences(folder, {"row_wise": 0.02, "tiers": 0.005})
+        assert line == "row_wise: 10.0 ms in the results, 20.0 ms now: another version made them"
+
+    def test_without_the_file_there_is_nothing_to_say(self, tmp_path):
+        assert differences(tmp_path, {"row_wise": 1.0}) == []

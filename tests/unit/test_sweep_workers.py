@@ -55,18 +55,20 @@ def test_processes_answer_as_this_one_does(points, here):
 
 
 def test_a_point_that_kills_its_worker_is_an_error_and_the_others_go_on(points, here):
-    found = by_key(LocalProcesses(2, dying_on_tiers), points)
-    assert sorted(found) == sorted(here)
-    for point in points:
-        if point.label == "tiers":
-            assert found[point.key] == Result(point.key, {}, DIED)
-        else:
-            assert found[point.key] == here[point.key]
+    few = points[:3]
+    assert [point.label for point in few] == ["row_wise", "tiers", "row_wise"]
+    found = by_key(LocalProcesses(2, dying_on_tiers), few)
+    assert found == {
+        few[0].key: here[few[0].key],
+        few[1].key: Result(few[1].key, {}, DIED),
+        few[2].key: here[few[2].key],
+    }
 
 
 def test_a_worker_that_dies_once_costs_nothing(points, here, tmp_path, monkeypatch):
     monkeypatch.setenv(MARK, str(tmp_path / "died"))
-    assert by_key(LocalProcesses(2, dying_once), points) == here
+    few = points[:3]
+    assert by_key(LocalProcesses(2, dying_once), few) == {point.key: here[point.key] for point in few}
     assert (tmp_path / "died").exists()
 
 

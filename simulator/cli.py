@@ -212,8 +212,9 @@ def all_to_all(
     ] = None,
 ) -> None:
     """Simulate one all-to-all, of a matrix or even."""
-    from simulator.collectives.all_to_all_run import run_all_to_all
-    from simulator.collectives.matrix import even_matrix, read_matrix
+    from simulator.collectives.all_to_all_even import run_even_all_to_all
+    from simulator.collectives.all_to_all_run import AllToAllFigures, AllToAllResult, run_all_to_all
+    from simulator.collectives.matrix import read_matrix
     from simulator.experiment.results import write_json
     from simulator.report.single_collective import all_to_all_text
     from simulator.topology.load import load_topology
@@ -221,18 +222,20 @@ def all_to_all(
     if (matrix is None) == (size is None):
         raise UserError("all-to-all: give either --matrix FILE or --bytes SIZE")
     cluster = load_topology(topology)
-    content = (
-        read_matrix(matrix, cluster.world_size)
-        if matrix is not None
-        else even_matrix(cluster, size_argument("--bytes", size or ""))
-    )
-    result = run_all_to_all(
-        cluster, content, tolerance=None if exact else tolerance or None, algorithm=algorithm, engine=engine
-    )
+    how: dict[str, Any] = {
+        "tolerance": None if exact else tolerance or None,
+        "algorithm": algorithm,
+        "engine": engine,
+    }
+    if matrix is not None:
+        result: AllToAllFigures = run_all_to_all(cluster, read_matrix(matrix, cluster.world_size), **how)
+    else:
+        bytes_per_rank = size_argument("--bytes", size or "")
+        result = run_even_all_to_all(cluster, bytes_per_rank, each_flow=flows is not None, **how)
     print(all_to_all_text(result))
     if json_file is not None:
         write_json(json_file, result.to_json())
-    if flows is not None:
+    if flows is not None and isinstance(result, AllToAllResult):
         result.write_flows(flows)
 
 

@@ -23,7 +23,7 @@ from simulator.topology.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
-class AllToAllResult:
+class AllToAllFigures:
     """Times count from the moment when the first ranks are ready.
 
     `bound_s` is the port bound of the stages, without start-up and latency. `algbw_bytes_per_s` is that of
@@ -37,8 +37,7 @@ class AllToAllResult:
     algbw_bytes_per_s: float | None
     busbw_bytes_per_s: float | None
     bottleneck: str  # a resource, a pair, or "none"
-    flows: Flows  # of all stages, one after another
-    finish_s: FloatArray  # [flows] when each has arrived
+    flow_count: int
     solves: int
 
     def to_json(self) -> dict[str, Any]:
@@ -50,9 +49,17 @@ class AllToAllResult:
             "algbw_bytes_per_s": self.algbw_bytes_per_s,
             "busbw_bytes_per_s": self.busbw_bytes_per_s,
             "bottleneck": self.bottleneck,
-            "flows": len(self.flows),
+            "flows": self.flow_count,
             "solves": self.solves,
         }
+
+
+@dataclass(frozen=True, eq=False)
+class AllToAllResult(AllToAllFigures):
+    """With every flow of all stages, one stage after another."""
+
+    flows: Flows
+    finish_s: FloatArray  # [flows] when each has arrived
 
     def write_flows(self, path: Path) -> None:
         """A CSV of `source,destination,bytes,finish_s`, a line for each flow. UserError when it can't be written."""
@@ -89,6 +96,7 @@ def run_all_to_all(
         algbw_bytes_per_s=algbw,
         busbw_bytes_per_s=busbw,
         bottleneck=max(bounds, key=lambda bound: bound.time_s).bottleneck if bounds else "none",
+        flow_count=sum(len(stage.flows) for stage in stages),
         flows=_joined(stages),
         finish_s=np.concatenate([np.empty(0), *run.finish_s]),
         solves=run.solves,

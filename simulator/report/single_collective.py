@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 from simulator.units import format_bandwidth, format_duration
 
 if TYPE_CHECKING:
-    from simulator.collectives.all_to_all_run import AllToAllResult
+    from simulator.collectives.all_to_all_run import AllToAllFigures
 
 
-def all_to_all_text(result: "AllToAllResult") -> str:
+def all_to_all_text(result: "AllToAllFigures") -> str:
     """Lines of name and figure; "n/a" where nothing moves or pairs differ."""
     last_rank = int(result.rank_finish_s.argmax())
     first_s, last_s = float(result.rank_finish_s.min()), float(result.rank_finish_s.max())
@@ -20,7 +20,7 @@ def all_to_all_text(result: "AllToAllResult") -> str:
         "ranks": f"first done after {first}, last (rank {last_rank}) after {last}",
         "algbw": bandwidth_text(result.algbw_bytes_per_s),
         "busbw": bandwidth_text(result.busbw_bytes_per_s),
-        "flows": f"{len(result.flows):,} in {result.solves:,} solves",
+        "flows": f"{result.flow_count:,} in {result.solves:,} solves",
     }
     return "\n".join(f"{name:11}{text}" for name, text in lines.items())
 

@@ -172,6 +172,14 @@ def test_a_run_without_communication_has_no_elasticities(tmp_path):
     assert all(each.value is None for each in found(point(one)).of)
 
 
+def test_a_knob_that_cannot_be_turned_so_far_is_told():
+    near = point({"scale_out": {"nic_bandwidth": "950 GB/s"}})
+    of = found(near)
+    assert "NIC bandwidth" not in {each.knob for each in of.of}
+    assert [name for name, _ in of.refused] == ["NIC bandwidth"]
+    assert "faster than the scale-up port" in of.refused[0][1]
+
+
 def test_a_knob_that_breaks_the_point_is_told():
     full = point({"gpu": {"hbm_capacity": "66 kB"}}, policy={"name": "row_wise"})
     of = found(full, step=1.0)

@@ -1,5 +1,8 @@
 """Points of a sweep: what they hold, what is in their keys, and what makes none."""
 
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +15,9 @@ from simulator.sharding.registry import PolicyEntry
 from simulator.sweeps.point import Point, Refused, one_line
 from simulator.sweeps.sweep import load_sweep
 
+ROOT = Path(__file__).parents[2]
 NIC = "topology.scale_out.nic_bandwidth"
+TIERS = {"name": "flexshard", "label": "tiers"}
 
 
 def points(folder: Path, **changes) -> tuple[Point | Refused, ...]:
@@ -145,6 +150,21 @@ class TestKeys:
         (tmp_path / "clicks.txt").unlink()
         with pytest.raises(UserError, match=r"clicks\.txt: no such file"):
             load_sweep(path).points("bound")
+
+    def test_they_are_the_same_in_every_process(self, tmp_path):
+        path = write_sweep(
+            tmp_path, vary={"policies.tiers.budget": ["5 %", "1 kB"]}, policies=["row_wise", TIERS]
+        )
+        code = (
+            "import sys; from pathlib import Path; from simulator.sweeps.sweep import load_sweep\n"
+            "print(*(point.key for point in load_sweep(Path(sys.argv[1])).points('bound')))"
+        )
+        own = [point.key for point in load_sweep(path).points("bound")]
+        for hash_seed in ("1", "77"):
+            environment = os.environ | {"PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
+            words = [sys.executable, "-c", code, str(path)]
+            said = subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout
+            assert said.split() == own
 
     def test_a_point_can_be_told_from_an_experiment(self, tmp_path):
         point = only(tmp_path, "seed", 3)

@@ -124,7 +124,8 @@ def replay_iteration(experiment: Experiment, setup: PolicySetup, drawn: Draw) ->
     bounds = collective_bounds(program, topology)
     number = drawn.batch.iteration
     record = measure(timeline, traffic, topology, bounds, policy=setup.label, iteration=number)
-    check_iteration(timeline, traffic, record, bounds, topology, drawn.batch)
+    contends = experiment.engine == "fluid"
+    check_iteration(timeline, traffic, record, bounds, topology, drawn.batch, contends=contends)
     return Iteration(traffic, timeline, record)
 
 

@@ -35,13 +35,19 @@ def check_iteration(
     bounds: Mapping[int, CollectiveBound],
     topology: Topology,
     batch: Batch,
+    *,
+    contends: bool = True,
 ) -> None:
-    """Raise InvariantError with all that does not hold."""
+    """Raise InvariantError with all that does not hold.
+
+    `contends` says whether collectives that overlap share ports in time; under the port bound alone they do not.
+    """
     problems = [
         *lookup_problems(traffic, batch),
         *matrix_problems(traffic),
         *phase_problems(timeline, traffic, bounds),
         *byte_problems(timeline, bounds, topology),
+        *(capacity_problems(timeline, topology) if contends else ()),
         *order_problems(timeline),
         *bound_problems(timeline, bounds),
         *number_problems(record),
@@ -112,12 +118,16 @@ def collective_of(operation: Operation) -> Collective:
 def byte_problems(
     timeline: Timeline, bounds: Mapping[int, CollectiveBound], topology: Topology
 ) -> Iterator[str]:
-    """What was asked for passed each port, and no port was above its capacity."""
+    """What was asked for passed each port."""
     zero = np.zeros(len(topology.resources.names), dtype=np.int64)
     asked = sum((bound.resource_bytes for bound in bounds.values()), zero)
     for resource in np.flatnonzero(asked != timeline.resource_bytes):
         passed = timeline.resource_bytes[resource]
         yield f"{topology.resources.names[resource]}: {asked[resource]} B asked for, {passed} B passed"
+
+
+def capacity_problems(timeline: Timeline, topology: Topology) -> Iterator[str]:
+    """No port was above its capacity."""
     most = topology.resources.capacity_bytes_per_s * timeline.iteration_s * (1 + SLACK)
     for resource in np.flatnonzero(timeline.resource_bytes > most + 1):
         yield f"{topology.resources.names[resource]}: above its capacity"

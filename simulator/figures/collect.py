@@ -98,12 +98,20 @@ def _labelled(point: Point, known: Rows, dataset: Dataset) -> list[Row]:
 
 
 def _points(sweep: Sweep) -> list[Point]:
-    """All points. Raises UserError for values that make none."""
+    """All points. Raises UserError for values that make none, and for points that are the same."""
     made = sweep.points(sweep.spec.engine)
+    points = [point for point in made if isinstance(point, Point)]
     problems = [point.error for point in made if isinstance(point, Refused)]
+    seen: dict[str, Point] = {}
+    for point in points:
+        other = seen.setdefault(key_of(point), point)
+        if other is not point:
+            problems.append(
+                f"{sweep.spec.name}: {point.label} {point.values} is the same point as {other.label}"
+            )
     if problems:
         raise UserError("\n".join(dict.fromkeys(problems)))
-    return [point for point in made if isinstance(point, Point)]
+    return points
 
 
 _bench = Bench()

@@ -30,7 +30,7 @@ POLICY_COLOURS = {
     "FlexShard": VERMILLION,
 }
 SMALL = 7.5
-SMALL_PRINT_CHARACTERS = 108
+SMALL_PRINT_CHARACTERS = 112
 SAME = 0.0005  # a change that rounds to nothing
 LABEL_GAP = 1.25  # of neighbouring labels, in line heights
 
@@ -43,7 +43,8 @@ def policy_colour(label: str) -> str:
 
 def small_print(figure: "Figure", text: str) -> None:
     """The assumptions, at the foot: a figure that travels alone keeps them."""
-    figure.supxlabel(textwrap.fill(text, SMALL_PRINT_CHARACTERS), x=0.01, ha="left", size=6.5, color=GREY)
+    whole = text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+    figure.supxlabel(textwrap.fill(whole, SMALL_PRINT_CHARACTERS), x=0.01, ha="left", size=6.5, color=GREY)
 
 
 def bar_text(ax: "Axes", x: float, y: float, text: str, colour: str = BLACK) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 DATA_FOLDER = Path("experiments/figures")
 IMAGE_FOLDER = Path("docs/images")
 QUICK_FOLDER = Path("results/figures")
+QUICK_NOTE = "QUICK MODE: fewer points, tables and seeds than said here. "
 DOTS_PER_INCH = 240
 WORKERS = 2
 
@@ -63,24 +64,25 @@ def make_figures(
     for figure in chosen:
         for dataset in figure.datasets:
             collect(dataset, places, workers=workers, observer=_told(figure, dataset.name, announce))
-        pictures.append(draw_figure(figure, target, images / f"paper_{figure.name}.png"))
+        picture = images / f"paper_{figure.name}.png"
+        pictures.append(draw_figure(figure, target, picture, note=QUICK_NOTE if quick else ""))
     return pictures
 
 
-def draw_figure(figure: PaperFigure, data: Path, picture: Path) -> Path:
-    """Draw one figure from the CSVs in a folder."""
+def draw_figure(figure: PaperFigure, data: Path, picture: Path, *, note: str = "") -> Path:
+    """Draw one figure from the CSVs in a folder; the note goes before its assumptions."""
     frames = {dataset.name: read_frame(data / f"{dataset.name}.csv") for dataset in figure.datasets}
     with house_style():
-        canvas = drawn(figure, frames)
+        canvas = drawn(figure, frames, note=note)
         canvas.savefig(picture, dpi=DOTS_PER_INCH, metadata={"Software": None})
     return picture
 
 
-def drawn(figure: PaperFigure, frames: "dict[str, DataFrame]") -> "Figure":
+def drawn(figure: PaperFigure, frames: "dict[str, DataFrame]", *, note: str = "") -> "Figure":
     """The figure; to be called in the house style."""
     canvas = new_figure(figure.height_in)
     title(canvas, figure.question)
-    small_print(canvas, figure.assumptions)
+    small_print(canvas, note + figure.assumptions)
     figure.draw(canvas, frames)
     return canvas
 

@@ -197,6 +197,13 @@ def test_a_value_that_makes_no_input_stops_before_anything_is_measured(places):
     assert measure.points == []
 
 
+def test_points_that_are_the_same_are_refused(places):
+    file = places.source / "small.yaml"
+    file.write_text(file.read_text().replace("policies: [", "policies: [{name: row_wise, label: twin}, "))
+    with pytest.raises(UserError, match="is the same point as twin"):
+        gather(places, Counted())
+
+
 def test_an_unknown_key_of_quick_is_refused_with_its_place(places):
     file = places.source / "small.yaml"
     file.write_text(file.read_text().replace("  engine: bound", "  engin: bound"))

@@ -26,6 +26,7 @@ class Origin:
     configuration: str  # SHA-256 over the points' effective configurations, defaults filled in
 
     def write(self, path: Path) -> None:
+        """As JSON. Raises UserError when the file can't be written."""
         replace_file(path, json.dumps(asdict(self), indent=1) + "\n")
 
 

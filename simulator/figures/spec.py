@@ -1,4 +1,4 @@
-"""The experiment file of a dataset: a sweep file, and what is smaller in quick mode."""
+"""The experiment file of a dataset, which is a sweep file, and what is smaller in quick mode."""
 
 from pathlib import Path
 
@@ -8,29 +8,34 @@ from simulator.config.load import load_model
 from simulator.config.model import StrictModel
 from simulator.config.types import PositiveCount
 from simulator.experiment.spec import Engine
-from simulator.sweeps.spec import SweepSpec
+from simulator.sweeps.spec import load_sweep_spec
 from simulator.sweeps.sweep import Sweep
 from simulator.sweeps.vary import Vary
 
+QUICK_FILE = "quick.yaml"
 
-class QuickSpec(StrictModel):
-    """What takes the place of the file's own keys in quick mode."""
+
+class SmallerSpec(StrictModel):
+    """What takes the place of a sweep file's own keys."""
 
     vary: Vary | None = Field(None, description="default as in full")
     engine: Engine | None = Field(None, description="default as in full")
     iterations: PositiveCount | None = Field(None, description="default as in full")
 
 
-class DatasetSpec(SweepSpec):
-    """What a figure's data are made from. Paths are relative to the file."""
+class QuickSpec(StrictModel):
+    """The file of quick mode, beside the sweep files."""
 
-    quick: QuickSpec = Field(QuickSpec(), description="what is smaller in quick mode; default nothing")
+    datasets: dict[str, SmallerSpec] = Field(description="by the name of the dataset; required")
 
 
 def load_dataset(path: Path, *, quick: bool) -> Sweep:
     """The sweep of a dataset's file. Raises UserError with a line for each problem."""
-    spec = load_model(path, DatasetSpec)
-    smaller = {
-        name: value for name in QuickSpec.model_fields if (value := getattr(spec.quick, name)) is not None
+    spec = load_sweep_spec(path)
+    if not quick:
+        return Sweep(spec, path.parent)
+    smaller = load_model(path.parent / QUICK_FILE, QuickSpec).datasets.get(path.stem, SmallerSpec())
+    changed = {
+        name: value for name in SmallerSpec.model_fields if (value := getattr(smaller, name)) is not None
     }
-    return Sweep(spec.model_copy(update=smaller) if quick else spec, path.parent)
+    return Sweep(spec.model_copy(update=changed), path.parent)

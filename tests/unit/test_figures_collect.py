@@ -21,10 +21,13 @@ policies: [row_wise, {{name: flexshard, memory: hbm, label: "ours, hbm"}}]
 vary:
   workload.batch_per_rank: [2, 4]
   topology.scale_out.nic_bandwidth: [10 GB/s, 20 GB/s]
-quick:
-  vary: {{workload.batch_per_rank: [2]}}
-  engine: bound
 engine: fluid
+"""
+QUICK = """
+datasets:
+  small:
+    vary: {workload.batch_per_rank: [2]}
+    engine: bound
 """
 
 
@@ -45,6 +48,7 @@ class Counted:
 @pytest.fixture
 def places(tmp_path: Path) -> Places:
     (tmp_path / "small.yaml").write_text(FILE.format(root=ROOT))
+    (tmp_path / "quick.yaml").write_text(QUICK)
     return Places(tmp_path, tmp_path, quick=False)
 
 
@@ -204,11 +208,17 @@ def test_points_that_are_the_same_are_refused(places):
         gather(places, Counted())
 
 
-def test_an_unknown_key_of_quick_is_refused_with_its_place(places):
-    file = places.source / "small.yaml"
-    file.write_text(file.read_text().replace("  engine: bound", "  engin: bound"))
-    with pytest.raises(UserError, match=r"quick\.engin"):
-        gather(places, Counted())
+def test_an_unknown_key_of_quick_is_refused_with_its_place(places, tmp_path):
+    (places.source / "quick.yaml").write_text(QUICK.replace("engine", "engin"))
+    with pytest.raises(UserError, match=r"quick\.yaml:5:5: datasets\.small\.engin: unknown key"):
+        gather(Places(places.source, tmp_path, quick=True), Counted())
+
+
+def test_what_quick_does_not_name_is_made_in_full(places, tmp_path):
+    (places.source / "quick.yaml").write_text("datasets: {}")
+    measure = Counted()
+    gather(Places(places.source, tmp_path, quick=True), measure)
+    assert len(measure.points) == 8
 
 
 class TestMeasures:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NoReturn
 import typer
 import typer.core
 
-from simulator.errors import StoppedError, UserError
+from simulator.errors import StoppedError, UserError, is_interrupt
 from simulator.files import writable
 from simulator.studies import VERBS
 
@@ -24,7 +24,9 @@ class Verbs(typer.core.TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interrupt(error):
+                raise
             raise StoppedError from None
 
 

@@ -5,6 +5,7 @@ to make it again.
 """
 
 from collections.abc import Iterator, Mapping
+from typing import TypeGuard
 
 import numpy as np
 
@@ -50,6 +51,7 @@ def check_iteration(
         *(capacity_problems(timeline, topology) if contends else ()),
         *order_problems(timeline),
         *bound_problems(timeline, bounds),
+        *whole_bound_problems(timeline, record),
         *number_problems(record),
     ]
     if problems:
@@ -157,6 +159,21 @@ def bound_problems(timeline: Timeline, bounds: Mapping[int, CollectiveBound]) ->
         tick_s = float(np.spacing(np.nanmax(timeline.end_s[index])))
         if took_s + (len(operation.stages) + 2) * tick_s < bound.time_s * (1 - SLACK):
             yield f"{operation.name}: {took_s} s, below its port bound of {bound.time_s} s"
+
+
+def whole_bound_problems(timeline: Timeline, record: IterationRecord) -> Iterator[str]:
+    """Nor is the communication of an iteration."""
+    ticks = sum(
+        len(operation.stages) + 2 for operation in timeline.program.operations if is_collective(operation)
+    )
+    slack_s = ticks * float(np.spacing(timeline.iteration_s))
+    took_s, bound_s = record.metrics.communication_s, record.metrics.bound_s
+    if took_s + slack_s < bound_s * (1 - SLACK):
+        yield f"communication takes {took_s} s, below its bound of {bound_s} s"
+
+
+def is_collective(operation: Operation) -> TypeGuard[Collective]:
+    return isinstance(operation, Collective)
 
 
 def number_problems(record: IterationRecord) -> Iterator[str]:

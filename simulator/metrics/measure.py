@@ -5,12 +5,12 @@ algorithm or a fabric that moves bytes twice is seen to do so. A phase's bound i
 port bounds of the group's stages, one after another, latencies and start-up left out.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.arrays import BoolArray, IntArray
+from simulator.arrays import BoolArray, FloatArray, IntArray
 from simulator.engine.program import Collective
 from simulator.engine.timeline import Timeline
 from simulator.metrics.bounds import CollectiveBound
@@ -57,7 +57,7 @@ def measure(
     return IterationRecord(
         policy=policy,
         iteration=iteration,
-        metrics=iteration_metrics(timeline, traffic, topology, phases),
+        metrics=iteration_metrics(timeline, traffic, topology, phases, bounds),
         phases=phases,
         lookups_by_tier=dict(traffic.lookups_by_tier),
         hits_by_tier=dict(traffic.hits_by_tier),
@@ -99,7 +99,11 @@ def phase_record(
 
 
 def iteration_metrics(
-    timeline: Timeline, traffic: Traffic, topology: Topology, phases: tuple[PhaseRecord, ...]
+    timeline: Timeline,
+    traffic: Traffic,
+    topology: Topology,
+    phases: tuple[PhaseRecord, ...],
+    bounds: Mapping[int, CollectiveBound],
 ) -> IterationMetrics:
     replicas = [phase for phase in phases if phase.step == REPLICA_SYNC]
     others = [
@@ -115,7 +119,7 @@ def iteration_metrics(
         communication_s=timeline.communication_s(),
         communication_without_sync_s=timeline.communication_s(others),
         iteration_s=timeline.iteration_s,
-        bound_s=streams_bound_s(timeline, phases),
+        bound_s=streams_bound_s(timeline, bounds),
         imbalance=embeddings_imbalance(traffic),
     )
 
@@ -146,15 +150,12 @@ def row_sums(matrix: IntArray) -> IntArray:
     return np.asarray(matrix.sum(axis=1) - np.diagonal(matrix))
 
 
-def streams_bound_s(timeline: Timeline, phases: Iterable[PhaseRecord]) -> float:
-    """Phases of one stream run one after another, streams side by side: the longest stream's bounds added up."""
-    stream_of = {
-        operation.name: operation.stream
-        for operation in timeline.program.operations
-        if isinstance(operation, Collective)
-    }
-    by_stream: dict[str, float] = {}
-    for phase in phases:
-        stream = stream_of[phase.phase]
-        by_stream[stream] = by_stream.get(stream, 0.0) + phase.bound_s
-    return max(by_stream.values(), default=0.0)
+def streams_bound_s(timeline: Timeline, bounds: Mapping[int, CollectiveBound]) -> float:
+    """A rank runs the collectives of one stream one after another, its streams side by side: the most that any rank
+    has on a stream, bounds added up."""
+    by_stream: dict[str, FloatArray] = {}
+    for index, bound in bounds.items():
+        operation = timeline.program.operations[index]
+        own_s = by_stream.setdefault(operation.stream, np.zeros(timeline.program.world_size))
+        own_s[list(operation.ranks)] += bound.time_s
+    return max((float(own_s.max()) for own_s in by_stream.values()), default=0.0)

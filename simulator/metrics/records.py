@@ -29,8 +29,8 @@ class IterationMetrics:
     """The figures of one iteration under one policy.
 
     `communication_s` is the time in which the slowest rank has a collective in flight, waiting included;
-    overlapped collectives count once. `bound_s` is the sum of the phases' port bounds, where phases of one step
-    that run concurrently count as their longest. `imbalance` is max over mean of the bytes that ranks send in
+    overlapped collectives count once. `bound_s` is the most that any rank has on one stream, the port
+    bounds of its collectives added up. `imbalance` is max over mean of the bytes that ranks send in
     the forward embeddings all-to-alls; None when none are sent.
     """
 

@@ -4,15 +4,14 @@ A violation is a bug of the simulator, never the user's mistake, so it is no Use
 to make it again.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import TypeGuard
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
 from simulator.arrays import FloatArray
 from simulator.engine.iteration import IDS
 from simulator.engine.program import Collective, Operation
-from simulator.engine.timeline import Timeline
+from simulator.engine.timeline import Timeline, union_s
 from simulator.metrics.bounds import CollectiveBound
 from simulator.metrics.records import IterationRecord
 from simulator.sharding.memory import MemoryUse
@@ -48,10 +47,10 @@ def check_iteration(
         *matrix_problems(traffic),
         *phase_problems(timeline, traffic, bounds),
         *byte_problems(timeline, bounds, topology),
-        *(capacity_problems(timeline, topology) if contends else ()),
+        *(capacity_problems(timeline, bounds, topology) if contends else ()),
         *order_problems(timeline),
         *bound_problems(timeline, bounds),
-        *whole_bound_problems(timeline, record),
+        *whole_bound_problems(timeline, bounds, record),
         *number_problems(record),
     ]
     if problems:
@@ -128,10 +127,18 @@ def byte_problems(
         yield f"{topology.resources.names[resource]}: {asked[resource]} B asked for, {passed} B passed"
 
 
-def capacity_problems(timeline: Timeline, topology: Topology) -> Iterator[str]:
-    """No port was above its capacity."""
-    most = topology.resources.capacity_bytes_per_s * timeline.iteration_s * (1 + SLACK)
-    for resource in np.flatnonzero(timeline.resource_bytes > most + 1):
+def capacity_problems(
+    timeline: Timeline, bounds: Mapping[int, CollectiveBound], topology: Topology
+) -> Iterator[str]:
+    """No port was above its capacity while any collective was under way."""
+    own = list(bounds)
+    begin_s = np.nanmin(timeline.start_s[own], axis=1, keepdims=True, initial=np.inf)
+    end_s = np.nanmax(timeline.end_s[own], axis=1, keepdims=True, initial=0.0)
+    moving_s = float(union_s(begin_s, end_s)[0])
+    moving_s = moving_s * (1 + SLACK) + rounding_s(timeline, own)
+    for resource in np.flatnonzero(
+        timeline.resource_bytes > topology.resources.capacity_bytes_per_s * moving_s + 1
+    ):
         yield f"{topology.resources.names[resource]}: above its capacity"
 
 
@@ -154,26 +161,25 @@ def bound_problems(timeline: Timeline, bounds: Mapping[int, CollectiveBound]) ->
     """No collective is faster than the port bound, as far as the clock can tell: each stage rounds to its ticks."""
     transfer_s = timeline.transfer_s
     for index, bound in bounds.items():
-        operation = collective_of(timeline.program.operations[index])
         took_s = float(np.nanmax(transfer_s[index]))
-        tick_s = float(np.spacing(np.nanmax(timeline.end_s[index])))
-        if took_s + (len(operation.stages) + 2) * tick_s < bound.time_s * (1 - SLACK):
-            yield f"{operation.name}: {took_s} s, below its port bound of {bound.time_s} s"
+        if took_s + rounding_s(timeline, [index]) < bound.time_s * (1 - SLACK):
+            name = timeline.program.operations[index].name
+            yield f"{name}: {took_s} s, below its port bound of {bound.time_s} s"
 
 
-def whole_bound_problems(timeline: Timeline, record: IterationRecord) -> Iterator[str]:
+def whole_bound_problems(
+    timeline: Timeline, bounds: Mapping[int, CollectiveBound], record: IterationRecord
+) -> Iterator[str]:
     """Nor is the communication of an iteration."""
-    ticks = sum(
-        len(operation.stages) + 2 for operation in timeline.program.operations if is_collective(operation)
-    )
-    slack_s = ticks * float(np.spacing(timeline.iteration_s))
     took_s, bound_s = record.metrics.communication_s, record.metrics.bound_s
-    if took_s + slack_s < bound_s * (1 - SLACK):
+    if took_s + rounding_s(timeline, bounds) < bound_s * (1 - SLACK):
         yield f"communication takes {took_s} s, below its bound of {bound_s} s"
 
 
-def is_collective(operation: Operation) -> TypeGuard[Collective]:
-    return isinstance(operation, Collective)
+def rounding_s(timeline: Timeline, operations: Iterable[int]) -> float:
+    """By how much the clock may have rounded the times of some collectives: a tick a stage, start and end."""
+    stages = sum(len(collective_of(timeline.program.operations[index]).stages) + 2 for index in operations)
+    return stages * float(np.spacing(timeline.iteration_s))
 
 
 def number_problems(record: IterationRecord) -> Iterator[str]:

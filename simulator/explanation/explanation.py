@@ -1,19 +1,14 @@
 """Why one iteration of each policy takes as long as it does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from simulator.engine.program import Collective
+from simulator.anatomy.anatomy import Anatomy, anatomy_of
 from simulator.engine.timeline import Timeline
 from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment
-from simulator.explanation.critical_path import CriticalPath, critical_path
 from simulator.explanation.elasticity import DEFAULT_STEP, Elasticities, elasticities
-from simulator.explanation.parts import CollectiveCost, Costs, Lead, Parts
-from simulator.metrics.measure import named_collectives
 from simulator.sharding.registry import unknown
 from simulator.sweeps.bench import Bench
 from simulator.sweeps.point import Point
@@ -22,52 +17,14 @@ from simulator.topology.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
-class PhaseExplanation:
-    """One phase: the parts of the rank that leaves last, in the group that takes longest."""
+class PolicyExplanation(Anatomy):
+    """One iteration of one policy, and what its communication time follows."""
 
-    name: str
-    parts: Parts
-    mean_wait_s: float  # of all ranks
-    max_wait_s: float
-    transfer_s: float
-    bound_s: float
-    lead: Lead
-
-
-@dataclass(frozen=True, eq=False)
-class PolicyExplanation:
-    """One iteration of one policy.
-
-    `communication` are the parts of the rank with most of it; they add up to `communication_s` but for `overlap_s`,
-    in which that rank has more than one collective in flight. `path_parts` are those of the critical path's
-    collectives; with its computes they fill the iteration.
-    """
-
-    policy: str
-    iteration_s: float
-    communication_s: float
-    communication: Parts
-    overlap_s: float
-    slowest_rank: int
-    phases: tuple[PhaseExplanation, ...]
-    path: CriticalPath
-    path_compute_s: float
-    path_parts: Parts
     elasticities: Elasticities
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        data = {name: getattr(self, name) for name in ("policy", "iteration_s", "communication_s")}
-        return data | {
-            "communication_parts_s": asdict(self.communication) | {"overlap_s": self.overlap_s},
-            "slowest_rank": self.slowest_rank,
-            "phases": [asdict(phase) for phase in self.phases],
-            "critical_path": {
-                "late_s": self.path.late_s,
-                "compute_s": self.path_compute_s,
-                "parts_s": asdict(self.path_parts),
-                "steps": [asdict(step) for step in self.path.steps],
-            },
+        return super().to_json() | {
             "elasticities": [asdict(each) | {"value": each.value} for each in self.elasticities.of],
             "not_turned": [{"knob": knob, "why": why} for knob, why in self.elasticities.refused],
         }
@@ -108,58 +65,5 @@ def explain_timeline(
     timeline: Timeline, topology: Topology, *, policy: str, elasticities: Elasticities
 ) -> PolicyExplanation:
     """Take a replayed iteration apart."""
-    costs = Costs(topology)
-    cost_of = {
-        index: costs.of(operation)
-        for index, operation in enumerate(timeline.program.operations)
-        if isinstance(operation, Collective)
-    }
-    path = critical_path(timeline)
-    moving = [step for step in path.steps if step.operation in cost_of]
-    path_parts = (cost_of[step.operation].parts(0.0, step.duration_s) for step in moving)
-    busy_s = timeline.busy_s(list(cost_of))
-    slowest = int(busy_s.argmax())
-    own = (parts_at(timeline, index, slowest, cost) for index, cost in cost_of.items())
-    communication = sum(own, Parts())
-    return PolicyExplanation(
-        policy=policy,
-        iteration_s=timeline.iteration_s,
-        communication_s=float(busy_s[slowest]),
-        communication=communication,
-        overlap_s=communication.total_s - float(busy_s[slowest]),
-        slowest_rank=slowest,
-        phases=tuple(
-            phase_explanation(name, timeline, indices, cost_of)
-            for name, indices in named_collectives(timeline).items()
-        ),
-        path=path,
-        path_compute_s=sum(step.duration_s for step in path.steps if step.operation not in cost_of),
-        path_parts=sum(path_parts, Parts()),
-        elasticities=elasticities,
-    )
-
-
-def parts_at(timeline: Timeline, index: int, rank: int, cost: CollectiveCost) -> Parts:
-    """A rank's parts in a collective; none where it has no part in it."""
-    if np.isnan(timeline.end_s[index, rank]):
-        return Parts()
-    return cost.parts(float(timeline.wait_s[index, rank]), float(timeline.transfer_s[index, rank]))
-
-
-def phase_explanation(
-    name: str, timeline: Timeline, indices: Sequence[int], cost_of: Mapping[int, CollectiveCost]
-) -> PhaseExplanation:
-    """All groups of one phase, by the slowest."""
-    transfer_s = timeline.transfer_s[list(indices)]
-    row, rank = np.unravel_index(int(np.nanargmax(transfer_s)), transfer_s.shape)
-    slowest = indices[int(row)]
-    cost, wait_s = cost_of[slowest], timeline.wait_s[list(indices)]
-    return PhaseExplanation(
-        name=name,
-        parts=parts_at(timeline, slowest, int(rank), cost),
-        mean_wait_s=float(np.nanmean(wait_s)),
-        max_wait_s=float(np.nanmax(wait_s)),
-        transfer_s=float(transfer_s[row, rank]),
-        bound_s=cost.bound_s,
-        lead=cost.lead,
-    )
+    anatomy = anatomy_of(timeline, topology, policy=policy)
+    return PolicyExplanation(**vars(anatomy), elasticities=elasticities)

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from simulator.anatomy.anatomy import PhaseAnatomy
 from simulator.explanation.elasticity import Elasticity
-from simulator.explanation.explanation import PhaseExplanation, PolicyExplanation
+from simulator.explanation.explanation import PolicyExplanation
 from simulator.report.scales import MISSING, Scale, share_text, time_scale, time_text
 from simulator.report.table import plain_text
 
@@ -85,7 +86,7 @@ def _named(own: PolicyExplanation, names: Sequence[str]) -> str:
     )
 
 
-def phase_table(phases: Sequence[PhaseExplanation]) -> "Table":
+def phase_table(phases: Sequence[PhaseAnatomy]) -> "Table":
     """Each phase's time by part; parts that no phase has are left out."""
     scale = time_scale([phase.transfer_s for phase in phases])
     least = NEGLIGIBLE * max((phase.transfer_s for phase in phases), default=0.0)
@@ -103,7 +104,7 @@ def _short(scale: Scale, value: float) -> str:
     return "" if value == 0 or text.startswith("<") else text
 
 
-def lead_table(phases: Sequence[PhaseExplanation]) -> "Table":
+def lead_table(phases: Sequence[PhaseAnatomy]) -> "Table":
     """The bottleneck, and by how much it leads the next port or link, and the first of another kind."""
     made = _table("phase", "bottleneck", "leads\nnext", "leads\nother", "other kind", text=(1, 4))
     for phase in phases:

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from simulator.anatomy.anatomy import anatomy_of
+from simulator.anatomy.lanes import lane_slices, lanes
 from simulator.arrays import IntArray
 from simulator.csv_cells import guarded
 from simulator.errors import UserError
@@ -18,9 +20,9 @@ from simulator.experiment.provenance import assumptions, provenance, versions
 from simulator.experiment.simulate import Comparison, Iteration, PolicySetup
 from simulator.files import replace_file
 from simulator.metrics.records import METRIC_NAMES
-from simulator.report.folder import matrix_name, trace_name
+from simulator.report.folder import explanation_name, matrix_name, timeline_name, trace_name
 from simulator.report.perfetto import write_trace
-from simulator.topology.topology import ResourceKind
+from simulator.topology.topology import ResourceKind, Topology
 from simulator.workload.workload import Workload
 
 Rows = list[dict[str, Any]]
@@ -38,11 +40,16 @@ def make_folder(folder: Path) -> None:
         raise UserError(f"{folder}: cannot be used for results: {error.strerror}") from error
 
 
-def write_iteration(folder: Path, setup: PolicySetup, iteration: Iteration) -> None:
-    """The matrices and the timeline of one iteration (the first is enough to read)."""
+def write_iteration(folder: Path, setup: PolicySetup, iteration: Iteration, topology: Topology) -> None:
+    """The matrices, the timeline and the anatomy of one iteration (the first is enough to read)."""
     for phase in iteration.traffic.phases:
         write_matrix(folder / matrix_name(setup.label, phase.name), phase.matrix)
-    write_trace(iteration.timeline, folder / trace_name(setup.label))
+    timeline, label = iteration.timeline, setup.label
+    write_trace(timeline, folder / trace_name(label))
+    shown = lanes(timeline, topology.islands)
+    write_csv(folder / timeline_name(label), [vars(part) for part in lane_slices(timeline, shown)])
+    anatomy = anatomy_of(timeline, topology, policy=label)
+    write_json(folder / explanation_name(label), anatomy.to_json())
 
 
 def write_matrix(path: Path, matrix: IntArray) -> None:

@@ -33,7 +33,7 @@ def run_experiment(experiment: Experiment, folder: Path, *, observer: Observer |
         def keep(setup: PolicySetup, record: IterationRecord, fresh: Iteration | None) -> None:
             if fresh is not None:
                 if record.iteration == 0:
-                    write_iteration(folder, setup, fresh)
+                    write_iteration(folder, setup, fresh, experiment.topology)
                 checkpoint.append(record)
             if observer is not None:
                 observer(setup, record, fresh)

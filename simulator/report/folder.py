@@ -100,6 +100,16 @@ def trace_name(policy: str) -> str:
     return f"trace_{file_stem(policy)}.json"
 
 
+def timeline_name(policy: str) -> str:
+    """The file of the lanes of one policy's timeline."""
+    return f"timeline_{file_stem(policy)}.csv"
+
+
+def explanation_name(policy: str) -> str:
+    """The file of one policy's explanation."""
+    return f"explanation_{file_stem(policy)}.json"
+
+
 def file_stem(label: str) -> str:
     """A label as part of a file name: what a path or a shell might take amiss is percent-encoded, as in URLs.
 

@@ -53,7 +53,7 @@ def columns_of(path: Path) -> list[str]:
 
 def test_every_file_is_described(folder: Path) -> None:
     for path in folder.iterdir():
-        name = re.sub(r"^(traffic|trace)_.*(\..*)$", r"\1_<policy>\2", path.name)
+        name = re.sub(r"^(traffic|trace|timeline|explanation)_.*(\..*)$", r"\1_<policy>\2", path.name)
         name = name.replace("traffic_<policy>.txt", "traffic_<policy>_<phase>.txt").replace(
             "plots", "plots/*.png"
         )

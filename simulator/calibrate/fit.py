@@ -32,6 +32,7 @@ SMALLEST_BYTES = 65_536
 _SCALE_UP_LATENCY_S = 1e-6
 _SCALE_OUT_LATENCY_S = 2e-6
 _FEWEST_SIZES = 3
+_ROUNDING_SHARE = 1e-6  # a term that explains less of every time is what floating point leaves of zero
 
 
 def fit_terms(measurements: Sequence[Measurement]) -> Terms:
@@ -42,7 +43,8 @@ def fit_terms(measurements: Sequence[Measurement]) -> Terms:
     port_bytes = np.array([_sent_bytes(m) if one_node else _crossing_bytes(m) for m in group])
     columns = np.stack([np.ones(len(group)), np.sqrt([_sent_bytes(m) for m in group]), port_bytes], axis=1)
     start_s, gamma, per_byte = _least_squares(columns, np.array([m.time_s for m in group]))
-    startup = Startup(_rounded(max(start_s - latency_s, 0.0)), _rounded(gamma))
+    alpha_s = start_s - latency_s
+    startup = Startup(_rounded(alpha_s if alpha_s > _ROUNDING_SHARE * start_s else 0.0), _rounded(gamma))
     rate = _rate(per_byte)
     if not one_node:
         return Terms(startup, None, ScaleOutTerms(rate, 0.0, latency_s))
@@ -142,7 +144,8 @@ def _least_squares(
             if (solution >= 0).all() and error < best_error:
                 best, best_error = np.zeros(terms), error
                 best[list(kept)] = solution
-    return [float(value) for value in best]
+    shares = np.max(columns * best * weights[:, None], axis=0)  # of the time that each term explains, at most
+    return [float(value) for value in np.where(shares < _ROUNDING_SHARE, 0.0, best)]
 
 
 def _rate(per_byte_s: float) -> float:

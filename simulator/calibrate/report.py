@@ -146,7 +146,7 @@ def _points(terms: Terms, measurements: Sequence[Measurement], role: Role) -> li
 def _said(row: Mapping[str, str | int | float]) -> str:
     """A row of the table in words."""
     return (
-        f"{row['op']}, {row['ranks']} ranks on {row['nodes']} node(s), {row['role']}, {row['points']} points: "
+        f"{row['op']}, {row['ranks']} ranks on {row['nodes']} node{'' if row['nodes'] == 1 else 's'}, {row['role']}, {row['points']} points: "
         f"mean absolute error {row['mean_absolute_error']:.1%}, worst {row['worst_error']:.1%}"
     )
 

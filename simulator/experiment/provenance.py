@@ -42,8 +42,8 @@ def assumptions(experiment: Experiment) -> list[str]:
         "which are not public.",
         f"Network: {network}; iterations begin together on all ranks.",
         f"Unless a policy's label says otherwise: dedup is {execution.dedup}; island and global all-to-alls are "
-        f"{execution.tiers}; replicas are synchronised {execution.sync} and {execution.sync_algorithm} every "
-        f"{execution.sync_every} iteration(s), and counted in the latency unless it says without.",
+        f"{execution.tiers}; replicas are synchronised {execution.sync} and {execution.sync_algorithm} "
+        f"{interval(execution.sync_every)}, and counted in the latency unless it says without.",
         "Memory counts embedding weights; FlexShard's tiers, planner and both readings of 'no additional "
         "memory' are ours.",
     ]
@@ -52,6 +52,11 @@ def assumptions(experiment: Experiment) -> list[str]:
 def counted(count: int, noun: str) -> str:
     """`1 table`, `2 tables`."""
     return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def interval(iterations: int) -> str:
+    """`every iteration`, `every 4 iterations`."""
+    return "every iteration" if iterations == 1 else f"every {iterations} iterations"
 
 
 def perturbations(topology: Topology) -> str:

@@ -76,6 +76,15 @@ def test_one_size_between_nodes_can_not_tell_a_gap_from_a_rate() -> None:
     assert terms.scale_out.bytes_per_s == pytest.approx(40e9, rel=0.05)
 
 
+@pytest.mark.parametrize("alpha_s", [0.0, 3e-6, 8e-6, 1.7e-5])
+def test_a_term_that_is_not_there_comes_out_as_nought(alpha_s: float) -> None:
+    true = Terms(Startup(alpha_s, 0.0), ScaleUpTerms(300e9, 200e9, 1e-6), None)
+    found = fit_terms([*made(true, nodes=1, ranks=8), *made(true, nodes=1, ranks=2)])
+    assert found.startup.gamma_s_per_sqrt_byte == 0.0
+    assert (found.startup.alpha_s == 0.0) == (alpha_s == 0.0)
+    assert found.startup.alpha_s == pytest.approx(alpha_s, rel=1e-3)
+
+
 def test_two_ranks_alone_have_a_rate_and_no_cap() -> None:
     terms = fit_terms(made(nodes=1, ranks=2))
     assert terms.scale_up is not None
@@ -171,7 +180,7 @@ def test_the_fragment_is_a_topology_when_sizes_are_added(tmp_path: Path) -> None
     report = calibrate([written(tmp_path, measured)])
     text = report.to_yaml()
     assert text.startswith("# made: what all-to-alls reached, so efficiency is 1; latency is assumed\n")
-    assert "#   all_to_all, 8 ranks on 1 node(s), fit, 7 points: mean absolute error 0.0%" in text
+    assert "#   all_to_all, 8 ranks on 1 node, fit, 7 points: mean absolute error 0.0%" in text
     keys = yaml.safe_load(text)
     topology = build_topology(
         TopologySpec.model_validate({"name": "x", "islands": 4, "gpus_per_island": 8, **keys})

@@ -54,6 +54,7 @@ def report(case: Case, measured: dict[str, float]) -> bool:
 
 
 def main() -> int:
+    """Measure the cases asked for; 1 when a count is wrong."""
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help="only the cases whose names begin so")
     parser.add_argument("--large", action="store_true", help="also 4,096 ranks: minutes and gigabytes")

@@ -40,6 +40,7 @@ class Verbs(typer.core.TyperGroup):
     """Ctrl-C ends a verb with a line of ours, whichever version of the command line library is below."""
 
     def invoke(self, ctx: Any) -> Any:
+        """Run a verb; raises StoppedError when it was interrupted."""
         try:
             return super().invoke(ctx)
         except (KeyboardInterrupt, SystemError) as error:

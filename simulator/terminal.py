@@ -35,6 +35,7 @@ def progress(experiment: Experiment) -> Iterator[Observer]:
 
 @contextmanager
 def bar(experiment: Experiment) -> Iterator[Observer]:
+    """A bar a policy, with the time that remains."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -50,6 +51,8 @@ def bar(experiment: Experiment) -> Iterator[Observer]:
 
 
 def plain_lines(experiment: Experiment) -> Observer:
+    """A line a policy, when its first iteration is done."""
+
     def announce(setup: PolicySetup, record: IterationRecord, fresh: Iteration | None) -> None:
         if record.iteration == 0:
             print(f"{experiment.name}: {setup.label} ...", file=sys.stderr, flush=True)

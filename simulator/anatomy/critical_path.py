@@ -75,6 +75,7 @@ class _Walk:
         self.needs = needs_of(timeline.program)
 
     def step(self, operation: int, rank: int) -> Step:
+        """The operation as `rank` had it, and who came last to it."""
         made = self.timeline.program.operations[operation]
         last, mean_wait_s, max_wait_s = rank, 0.0, 0.0
         if not isinstance(made, Compute):

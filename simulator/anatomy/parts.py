@@ -100,6 +100,7 @@ class Costs:
         return tuple(_NUMBERS.sub("*", name) for name in self.topology.resources.names)
 
     def of(self, collective: Collective) -> CollectiveCost:
+        """What the collective would cost by itself, part by part."""
         bounds = [
             port_bound(self.topology, stage.flows, latency_steps=stage.latency_steps)
             for stage in collective.stages

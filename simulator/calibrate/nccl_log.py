@@ -44,6 +44,7 @@ class _Reader:
         self._device = ""
 
     def read(self, line: str, number: int) -> None:
+        """Take in one line of the log; `number` counts from 1."""
         if line[:1].isdigit():
             self._row(line.split(), f"{self._path}:{number}")
         elif "nThread" in line:

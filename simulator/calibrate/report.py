@@ -145,8 +145,9 @@ def _points(terms: Terms, measurements: Sequence[Measurement], role: Role) -> li
 
 def _said(row: Mapping[str, str | int | float]) -> str:
     """A row of the table in words."""
+    nodes = "1 node" if row["nodes"] == 1 else f"{row['nodes']} nodes"
     return (
-        f"{row['op']}, {row['ranks']} ranks on {row['nodes']} node{'' if row['nodes'] == 1 else 's'}, {row['role']}, {row['points']} points: "
+        f"{row['op']}, {row['ranks']} ranks on {nodes}, {row['role']}, {row['points']} points: "
         f"mean absolute error {row['mean_absolute_error']:.1%}, worst {row['worst_error']:.1%}"
     )
 

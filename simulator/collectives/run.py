@@ -42,6 +42,7 @@ def run_stages(
     finish_s: list[FloatArray] = []
 
     def send_all() -> Generator[Event, None, None]:
+        """One stage after another, each when the one before has arrived everywhere."""
         for stage in stages:
             flows = stage.flows
             ranks = tuple(np.union1d(flows.sources, flows.destinations).tolist())

@@ -55,6 +55,7 @@ class Builder:
     _anchored: dict[str, _Anchored] = field(default_factory=dict)
 
     def take(self, event: Any) -> None:
+        """Take in one event of the YAML parser. Raises ConfigError for what a strict file may not hold."""
         place = Place(event.start_mark.line + 1, event.start_mark.column + 1)
         match event:
             case yaml.DocumentStartEvent():

@@ -118,6 +118,7 @@ def _bounded(
     """A check of a number's range; `above` leaves the lowest out, and what is above it is `least` or more."""
 
     def check(value: float) -> float:
+        """`value` when it is in the range; raises ValueError that names the limit."""
         if value < lowest or (above and value == lowest):
             raise ValueError(f"must be {'greater than' if above else 'at least'} {lowest:g}")
         if value < least:

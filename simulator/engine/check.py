@@ -83,6 +83,7 @@ def content_problems(operation: Operation, world_size: int) -> Iterator[str]:
 
 
 def duration_problems(operation: Compute) -> Iterator[str]:
+    """Durations of the wrong shape, negative, or not finite."""
     duration_s = np.asarray(operation.duration_s)
     if duration_s.shape != (len(operation.ranks),):
         yield f"duration_s has shape {duration_s.shape} for {len(operation.ranks)} ranks"
@@ -93,6 +94,7 @@ def duration_problems(operation: Compute) -> Iterator[str]:
 
 
 def collective_problems(operation: Collective, world_size: int) -> Iterator[str]:
+    """Start-up, steps and flows that no network could carry out."""
     if not (math.isfinite(operation.startup_s) and operation.startup_s >= 0):
         yield f"startup_s is {operation.startup_s}, allowed: finite and not negative"
     member: BoolArray = np.zeros(world_size, dtype=np.bool_)

@@ -38,6 +38,7 @@ def rate(tier: str, key: str, target: str = "") -> Callable[[Point, float], Turn
     """A bandwidth of a tier, and of the overrides whose targets begin with `target`."""
 
     def turn(point: Point, factor: float) -> Turned:
+        """The point with its knob turned, and the factor that rounding left; None where the knob is not there."""
         own = getattr(getattr(point.topology, tier), key, None)
         if own is None:
             return None
@@ -66,6 +67,7 @@ def times(*paths: str) -> Callable[[Point, float], Turned]:
     """Durations of the topology, together; those that are zero or not there stay so."""
 
     def turn(point: Point, factor: float) -> Turned:
+        """The point with its knob turned, and the factor that rounding left; None where the knob is not there."""
         found = {path: value for path in paths if (value := _at(point.topology, path))}
         if not found:
             return None
@@ -119,6 +121,7 @@ def island_size(point: Point, factor: float) -> Turned:
 
 
 def batch(point: Point, factor: float) -> Turned:
+    """Samples a rank, times `factor`."""
     own = point.workload.batch_per_rank
     turned = round(own * factor)
     if not own or turned == own:

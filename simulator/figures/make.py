@@ -106,6 +106,7 @@ def _told(figure: PaperFigure, dataset: str, announce: Announce) -> Callable[[in
     told = -1
 
     def observer(done: int, every: int) -> None:
+        """Announce every tenth of the points."""
         nonlocal told
         tenth = 10 * done // max(every, 1)
         if tenth > told and not (told < 0 and done == every):

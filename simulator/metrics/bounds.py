@@ -30,6 +30,7 @@ def collective_bounds(program: Program, topology: Topology) -> dict[int, Collect
 
 
 def collective_bound(collective: Collective, topology: Topology) -> CollectiveBound:
+    """Its stages' port bounds, one after another; the bottleneck is the longest stage's."""
     bounds = [port_bound(topology, stage.flows) for stage in collective.stages]
     if not bounds:
         return CollectiveBound(0.0, "none", 0, np.zeros(len(topology.resources.names), dtype=np.int64))

@@ -105,6 +105,7 @@ def iteration_metrics(
     phases: tuple[PhaseRecord, ...],
     bounds: Mapping[int, CollectiveBound],
 ) -> IterationMetrics:
+    """The figures of a whole iteration, from those of its phases and its timeline."""
     replicas = [phase for phase in phases if phase.step == REPLICA_SYNC]
     others = [
         index

@@ -62,6 +62,7 @@ class IterationRecord:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "IterationRecord":
+        """The record that a line of a checkpoint holds."""
         return cls(
             policy=data["policy"],
             iteration=data["iteration"],

@@ -75,6 +75,7 @@ class _Load:
         return cls(np.zeros(resources, np.int64), np.zeros(resources))
 
     def add(self, flows: Flows, routes: Routes, messages: int) -> None:
+        """Add a part of the flows, each sent as `messages` messages."""
         self.payload_bytes += payload_bytes(routes, flows.bytes, len(self.payload_bytes))
         self.gap_bytes += gap_bytes(routes, len(self.gap_bytes), messages=messages)
         self.latency_s = max(self.latency_s, messages * float(routes.latency_s.max()))

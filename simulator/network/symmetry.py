@@ -50,6 +50,7 @@ def uniform_rows(topology: Topology, *, inside_bytes: int, between_bytes: int) -
     everyone = np.arange(topology.world_size, dtype=np.int32)
 
     def rows(start: int, stop: int) -> Flows:
+        """The flows of the senders from `start` to `stop`."""
         sources = everyone[start:stop, None]
         others = everyone[:-1] + (everyone[:-1] >= sources)
         inside = topology.island_of[others] == topology.island_of[sources]
@@ -125,6 +126,7 @@ class _Census:
         return bool(fits)
 
     def kinds(self) -> Kinds:
+        """What was found: one example a kind of flow, and one resource a colour."""
         count, resources = self._found, np.unique(self._colours, return_index=True)[1]
         example = Flows(
             np.concatenate([np.empty(0, np.int32), *(one.sources for one in self._examples)]),

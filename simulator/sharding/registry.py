@@ -62,6 +62,7 @@ def register(
     """Decorates a policy's function. ValueError for a name taken, or an option that hides a switch."""
 
     def decorate(function: PolicyFunction[Options]) -> PolicyFunction[Options]:
+        """Register `function`. Raises ValueError for a name or an option that is taken."""
         if name in _registered:
             raise ValueError(f"a policy named {name!r} is registered already")
         hidden = set(options.model_fields) & {*OWN_KEYS, *Execution.model_fields}

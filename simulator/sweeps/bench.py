@@ -44,6 +44,7 @@ class Kept:
         self._values: OrderedDict[Hashable, Any] = OrderedDict()
 
     def get(self, key: Hashable, make: Callable[[], T], *, at_most: int) -> T:
+        """The value of `key`, made when it is not kept; the longest unused are dropped beyond `at_most`."""
         if key not in self._values:
             self._values[key] = make()
         self._values.move_to_end(key)
@@ -109,6 +110,7 @@ class Bench:
         )
 
     def workload(self, point: Point) -> Workload:
+        """The point's workload, built from the last one where tables are alike."""
         like = self._workloads.last()
         if like is not None and like.folder != point.folder:
             like = None

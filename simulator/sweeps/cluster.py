@@ -30,6 +30,7 @@ class DaskCluster:
         return max(1, sum(map(int, self._client.nthreads().values())))
 
     def run(self, tasks: Sequence[Task]) -> Iterator[list[Result]]:
+        """Results in the order in which they come; a task whose worker died is handed out again."""
         from distributed import as_completed
 
         waiting, running = deque(tasks), as_completed()

@@ -70,6 +70,7 @@ class _Collection:
                 self.outcomes[row[KEY]] = {name: row[name] for name in OUTCOME if name in row}
 
     def rows(self) -> list[Row]:
+        """Compute what is missing, and write the whole CSV in the sweep's order."""
         points = self.sweep.points(self.sweep.spec.engine)
         self._pass(points)
         if self.sweep.spec.then is not None:

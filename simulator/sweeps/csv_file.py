@@ -108,6 +108,7 @@ def differing(one: Row, other: Row) -> str:
 
 
 def numeric(text: str) -> bool:
+    """Whether a cell holds a number."""
     try:
         float(text)
     except ValueError:

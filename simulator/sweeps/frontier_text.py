@@ -30,6 +30,7 @@ def frontier_text(settings: Sequence[Setting], *, width: int) -> str:
 
 
 def setting_table(setting: Setting) -> "Table":
+    """The candidates of one setting, those on the front marked."""
     made = _table("policy", "variant", "memory\na GPU", "latency", "")
     scale = time_scale([each.latency_s for each in setting.candidates])
     for each in setting.candidates:

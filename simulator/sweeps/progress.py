@@ -77,6 +77,7 @@ def _bars() -> Iterator[Observer]:
         tasks: dict[str, tuple[TaskID, Clock]] = {}
 
         def show(progress: Progress) -> None:
+            """Move the bar of the pass that `progress` tells of."""
             if progress.engine not in tasks:
                 task = display.add_task(progress.engine, total=progress.points, pace="")
                 tasks[progress.engine] = (task, Clock(time.monotonic()))

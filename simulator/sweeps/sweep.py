@@ -85,6 +85,7 @@ class _Maker:
         self._made: dict[str, Any] = {}
 
     def all(self) -> Iterator[Point | Refused]:
+        """Each point once, in the order of the file; a key counts only where it concerns the policy."""
         met = set()
         for values in self.spec.vary.combinations():
             for entry in self.spec.policies:

@@ -79,6 +79,7 @@ def _paths_by_name() -> dict[str, list[Path]]:
     paths: dict[str, list[Path]] = defaultdict(list)
 
     def visit(model: type[BaseModel], above: Path) -> None:
+        """Note the paths of all keys of `model`, which lies at `above`."""
         for name, field in model.model_fields.items():
             path = (*above, name)
             if path not in paths[name]:

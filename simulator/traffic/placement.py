@@ -127,6 +127,7 @@ class _Builder:
         self._places: dict[tuple[object, ...], tuple[Layout, range]] = {}
 
     def table(self, table: Table, plan: TablePlan) -> TablePlacement:
+        """Where the rows of one table lie; rows beyond the plan's are reclaimed by their global owners."""
         segments = [segment for segment in plan.segments if segment.stop > segment.start]
         kinds = [str(segment.layout.tier) for segment in segments]
         end = segments[-1].stop if segments else 0

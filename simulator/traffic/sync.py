@@ -71,6 +71,7 @@ class TouchedRows:
             self._pooled[layout] += (np.clip(pooled, least, most) * row_bytes)[:, 0]
 
     def synchronisations(self) -> tuple[Synchronisation, ...]:
+        """One a layout with copies, in the order in which they were met."""
         return tuple(
             Synchronisation(
                 layout.tier,

@@ -69,6 +69,7 @@ def draw_ranks(ax: "Axes", frame: "DataFrame", workload: str) -> None:
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     frame = frames["balance"]
     workloads = [workload for workload in WORKLOADS if workload in names(frame, "workload")]
     axes = figure.subplots(len(workloads), 1, sharex=True)

@@ -91,6 +91,7 @@ def draw_cluster(ax: "Axes", frame: "DataFrame", topology: str) -> None:
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     frame = frames["clusters"]
     topologies = names(frame, "topology")
     axes = figure.subplots(-(-len(topologies) // COLUMNS), COLUMNS, sharex=True, sharey=True, squeeze=False)

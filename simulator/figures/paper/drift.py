@@ -117,6 +117,7 @@ def draw_intervals(ax: "Axes", frame: "DataFrame") -> None:
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1))
     left.set_title("speed-up of a plan that ages", size=SMALL, loc="left")
     right.set_title("mean speed-up as lookups move", size=SMALL, loc="left")

@@ -117,6 +117,7 @@ def draw_split(ax: "Axes", frame: "DataFrame") -> None:
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     panels: Any = figure.subfigures(2, 1, height_ratios=(1.25, 1))
     upper, lower = panels
     top = upper.subplots()

@@ -67,6 +67,7 @@ def draw_bars(ax: "Axes", frame: "DataFrame", touched: float) -> None:
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     axes = figure.subplots(len(TOUCHED), 1, sharex=True)
     for ax, touched in zip(axes, TOUCHED, strict=True):
         draw_bars(ax, frames["memory"], touched)

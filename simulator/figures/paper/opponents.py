@@ -81,6 +81,7 @@ def draw_lead(ax: "Axes", frame: "DataFrame") -> None:
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     left, right = figure.subplots(1, 2, width_ratios=(1.15, 1))
     left.set_title("speed-up, each at its best", size=SMALL, loc="left")
     right.set_title("FlexShard over the best", size=SMALL, loc="left")

@@ -74,6 +74,7 @@ def draw_curves(ax: "Axes", frame: "DataFrame", curves: Mapping[str, tuple[str, 
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     frame = frames["rows"]
     left, right = figure.subplots(1, 2, sharey=True)
     for ax, title, curves in ((left, "shipped workloads", SHIPPED), (right, "measured", MEASURED)):

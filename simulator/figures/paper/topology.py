@@ -45,6 +45,7 @@ def draw_lines(ax: "Axes", frame: "DataFrame", column: str) -> "list[tuple[str, 
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     left, right = figure.subplots(1, 2, sharey=True)
     draw_lines(left, frames["islands"], "gpus_per_island")
     labels = draw_lines(right, frames["nics"], "nic_bandwidth")

@@ -59,6 +59,7 @@ def draw_bars(ax: "Axes", own: list[Bar]) -> None:
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     axes = figure.subplots(2, 2, sharey="row", sharex="col")
     for row, (workload, name) in zip(axes, WORKLOADS.items(), strict=True):
         exchanged = bars(frames["traffic"], workload, "global_all_to_all_bytes")

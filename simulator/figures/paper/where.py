@@ -87,6 +87,7 @@ def _shades(count: int) -> list[Any]:
 
 
 def draw(figure: "Figure", frames: "Mapping[str, DataFrame]") -> None:
+    """Draw the figure from its committed data."""
     axes = figure.subplots(2, 2, sharex=True, sharey="row")
     for row, column, dataset in zip(
         axes, ("length", "budget"), ("where_lookups", "where_memory"), strict=True

@@ -75,6 +75,7 @@ def used_colours(results: Results) -> dict[str, str]:
 
 
 def draw(results: Results) -> "Figure":
+    """Draw the plot of a results folder."""
     from matplotlib.patches import Patch
 
     bars = max(len(time_by_phase(results).groupby(["policy", "step"])), len(results.policies))

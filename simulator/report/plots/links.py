@@ -47,6 +47,7 @@ def draw_links(ax: "Axes", utilisation: FloatArray, colour: str) -> None:
 
 
 def draw(results: Results) -> "Figure":
+    """Draw the plot of a results folder."""
     kinds = [kind for kind in KINDS if kind in set(results.links["kind"])]
     figure = new_figure(0.9 + 0.72 * len(results.policies))
     if not kinds:

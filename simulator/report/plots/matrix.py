@@ -88,6 +88,7 @@ def draw_matrix(
 
 
 def draw(results: Results) -> "Figure":
+    """Draw the plot of a results folder."""
     from matplotlib.ticker import FuncFormatter, LogLocator
 
     cells = [averaged(embedding_matrix(results, policy)) for policy in results.policies]

@@ -133,6 +133,7 @@ def label_curves(ax: "Axes", drawn: Sequence[Curve]) -> None:
 
 
 def draw(results: Results) -> "Figure":
+    """Draw the plot of a results folder."""
     groups = policies_that_cut(results)
     figure = new_figure(0.9 + 1.9 * len(groups))
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]

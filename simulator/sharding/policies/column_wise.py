@@ -30,6 +30,7 @@ class ColumnWiseOptions(StrictModel):
 def column_wise(
     statistics: Statistics, topology: Topology, execution: Execution, options: ColumnWiseOptions
 ) -> ShardingPlan:
+    """Plan each table as shards of columns, busiest tables first."""
     shelf = Shelf(topology.island_of.tolist(), topology.hbm_capacity_bytes)
     whole = [_item(table, table.dim, execution) for table in statistics.tables]
     owners: dict[int, list[int]] = {}

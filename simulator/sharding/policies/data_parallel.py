@@ -12,6 +12,7 @@ from simulator.workload.workload import Statistics
 def data_parallel(
     statistics: Statistics, topology: Topology, execution: Execution, options: NoOptions
 ) -> ShardingPlan:
+    """Plan a full copy of each table on every rank."""
     layout = replicated(topology)
     tables = tuple(TablePlan(table.name, (Segment(0, table.rows, layout),)) for table in statistics.tables)
     return ShardingPlan("data_parallel", topology.world_size, tables, execution)

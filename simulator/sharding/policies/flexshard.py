@@ -62,6 +62,7 @@ class FlexShardOptions(StrictModel):
 def flexshard(
     statistics: Statistics, topology: Topology, execution: Execution, options: FlexShardOptions
 ) -> ShardingPlan:
+    """Plan tiers a table; row-wise where no tier is worth having. Raises UserError when nothing fits."""
     rule = memory_rule(
         statistics,
         topology,

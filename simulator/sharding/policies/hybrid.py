@@ -43,6 +43,7 @@ class HybridOptions(StrictModel):
 def hybrid(
     statistics: Statistics, topology: Topology, execution: Execution, options: HybridOptions
 ) -> ShardingPlan:
+    """Plan copies of the frequent rows, and the others model-parallel."""
     raised, notes = 1.0, []
     frequent = _frequent_rows(statistics, topology, options, raised)
     for _ in range(RAISES):

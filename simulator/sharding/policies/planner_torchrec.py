@@ -65,6 +65,7 @@ class Choice:
 def planner_torchrec(
     statistics: Statistics, topology: Topology, execution: Execution, options: TorchRecOptions
 ) -> ShardingPlan:
+    """Plan by TorchRec's proposers and its cost model. Raises UserError when no proposal fits."""
     cluster = torchrec_cluster(topology, options)
     by_table = [_choices(table, cluster, topology, execution) for table in statistics.tables]
     placed = [_first_placed(_greedy(by_table), topology)]

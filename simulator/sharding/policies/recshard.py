@@ -52,6 +52,7 @@ class RecShardOptions(StrictModel):
 def recshard(
     statistics: Statistics, topology: Topology, execution: Execution, options: RecShardOptions
 ) -> ShardingPlan:
+    """Plan hot rows into HBM and the rest into host memory, whole tables a rank. Raises UserError when nothing fits."""
     capacity_bytes = int(options.hbm_share * topology.hbm_capacity_bytes)
     share = 1.0
     for _ in range(PACKING_ROUNDS):

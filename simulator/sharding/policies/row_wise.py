@@ -12,6 +12,7 @@ from simulator.workload.workload import Statistics
 def row_wise(
     statistics: Statistics, topology: Topology, execution: Execution, options: NoOptions
 ) -> ShardingPlan:
+    """Plan each table's rows hashed over all ranks."""
     layout = global_rows(topology)
     tables = tuple(TablePlan(table.name, (Segment(0, table.rows, layout),)) for table in statistics.tables)
     return ShardingPlan("row_wise", topology.world_size, tables, execution)

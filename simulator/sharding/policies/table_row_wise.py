@@ -20,6 +20,7 @@ from simulator.workload.workload import Statistics
 def table_row_wise(
     statistics: Statistics, topology: Topology, execution: Execution, options: NoOptions
 ) -> ShardingPlan:
+    """Plan each table's rows over the ranks of one island."""
     sizes = np.array(topology.island_sizes, dtype=np.int64)
     items = [
         Item(

@@ -14,6 +14,7 @@ from simulator.workload.workload import Statistics
 def table_wise(
     statistics: Statistics, topology: Topology, execution: Execution, options: NoOptions
 ) -> ShardingPlan:
+    """Plan each table whole on one rank, the least loaded first."""
     items = [
         Item(
             table.name,

@@ -36,6 +36,7 @@ class TwoDimensionalOptions(StrictModel):
 def two_dimensional(
     statistics: Statistics, topology: Topology, execution: Execution, options: TwoDimensionalOptions
 ) -> ShardingPlan:
+    """Plan row-wise tables in groups of ranks, a copy a group. Raises UserError for a size that does not divide."""
     world_size = topology.world_size
     if options.group_size is None:
         plans = [

@@ -27,6 +27,7 @@ class LeafSpine:
 
     @classmethod
     def of(cls, members: Members, islands_per_leaf: int, uplink_bytes_per_s_per_nic: float) -> "LeafSpine":
+        """Built from who sits where."""
         leaf_of_island = np.arange(len(members.island_sizes), dtype=np.int32) // np.int32(islands_per_leaf)
         nics_below = np.zeros(int(leaf_of_island[-1]) + 1)
         np.add.at(nics_below, leaf_of_island[members.nic_island], 1)
@@ -37,6 +38,7 @@ class LeafSpine:
     def fill(
         self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray
     ) -> FloatArray:
+        """Write each route's resources into `hops` ([routes, hops]); returns [routes] seconds beyond NIC latency."""
         up, down = self.leaf_of[sources], self.leaf_of[destinations]
         crosses = up != down
         hops[:, 0] = ports.nic_egress[sources]

@@ -33,6 +33,7 @@ class RailOnly:
 
     @classmethod
     def of(cls, members: Members, scale_up_latency_s: float) -> "RailOnly":
+        """Built from who sits where."""
         rail_of = members.port_rail[members.port_of]
         sizes = np.asarray(members.island_sizes, np.int32)
         first = np.full((len(sizes), int(rail_of.max()) + 1), -1, np.int32)
@@ -44,6 +45,7 @@ class RailOnly:
     def fill(
         self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray
     ) -> FloatArray:
+        """Write each route's resources into `hops` ([routes, hops]); returns [routes] seconds beyond NIC latency."""
         near = self._mates(self.island_of[sources], destinations)
         far = self._mates(self.island_of[destinations], sources)
         straight = self.rail_of[sources] == self.rail_of[destinations]

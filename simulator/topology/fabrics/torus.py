@@ -36,6 +36,7 @@ class Torus:
 
     @classmethod
     def of(cls, members: Members, spec: TorusSpec) -> "Torus":
+        """Built from who sits where."""
         axes = tuple(axis for axis, size in enumerate(spec.dims) if size > 1)
         names = tuple(
             f"torus/{island}/{way}{_AXES[axis]}"
@@ -62,6 +63,7 @@ class Torus:
     def fill(
         self, ports: Ports, sources: IndexArray, destinations: IndexArray, hops: IndexArray
     ) -> FloatArray:
+        """Write each route's resources into `hops` ([routes, hops]); returns [routes] seconds beyond NIC latency."""
         steps = self._steps(sources, destinations)
         place = self.coordinates[sources].copy()
         filled = np.ones(len(sources), np.int32)

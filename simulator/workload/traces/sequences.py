@@ -52,6 +52,7 @@ class _Lookups:
 
     @classmethod
     def joined(cls, parts: list["_Lookups"]) -> "_Lookups":
+        """Parts of a trace, one after another."""
         return cls(
             np.concatenate([part.items for part in parts]),
             np.concatenate([part.kept for part in parts]),

@@ -25,6 +25,14 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Wait:
+    """How long the ranks of a phase wait, on average, for its last rank to come."""
+
+    phase: str
+    mean_s: float
+
+
+@dataclass(frozen=True)
 class PolicySummary:
     """One policy's figures; per-iteration ones as estimates."""
 
@@ -33,6 +41,7 @@ class PolicySummary:
     estimates: dict[str, Estimate]
     memory_bytes_per_rank_max: int
     bottleneck: str
+    longest_wait: Wait | None  # None without collectives
     all_to_all_reduction: float | None
     communication_speedup: float | None
 
@@ -48,6 +57,7 @@ class PolicySummary:
             "all_to_all_reduction": self.all_to_all_reduction,
             "communication_speedup": self.communication_speedup,
             "bottleneck": self.bottleneck,
+            "longest_wait": None if self.longest_wait is None else asdict(self.longest_wait),
         }
         row["spread"] = {name: asdict(estimate) for name, estimate in self.estimates.items()}
         return row
@@ -98,6 +108,7 @@ def summarise(
         estimates=estimates,
         memory_bytes_per_rank_max=memory_bytes_per_rank_max,
         bottleneck=longest_bottleneck(records),
+        longest_wait=longest_wait(records),
         all_to_all_reduction=None if cut is None else 1 - cut,
         communication_speedup=ratio(reference["communication_s"].mean, estimates["communication_s"].mean),
     )
@@ -109,3 +120,13 @@ def longest_bottleneck(records: Sequence[IterationRecord]) -> str:
         (phase for record in records for phase in record.phases), key=lambda p: p.transfer_s, default=None
     )
     return "none" if longest is None else longest.bottleneck
+
+
+def longest_wait(records: Sequence[IterationRecord]) -> Wait | None:
+    """The phase in which ranks wait longest, and how long in the mean of the iterations."""
+    by_phase: dict[str, list[float]] = {}
+    for record in records:
+        for phase in record.phases:
+            by_phase.setdefault(phase.phase, []).append(phase.mean_wait_s)
+    waits = [Wait(phase, math.fsum(waits_s) / len(records)) for phase, waits_s in by_phase.items()]
+    return max(waits, key=lambda wait: wait.mean_s, default=None)

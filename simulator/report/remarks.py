@@ -1,16 +1,18 @@
-"""What stands under a comparison: how well its means are known, and hits that parted from the plan."""
+"""What stands under a comparison: how well its means are known, waiting that outweighs the bottleneck, and hits that
+parted from the plan."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from simulator.report.scales import share_text
+from simulator.report.scales import share_text, time_text
 
 NOTABLE_SHARE = 0.02  # of the lookups, by which a tier's hits must part from the plan to be told
+NOTABLE_WAIT_SHARE = 0.5  # of the communication, that waiting in one phase must take to be told
 
 
 def remarks(summary: Mapping[str, Any]) -> list[str]:
     """Sentences about the figures of `summary.json`."""
-    return [*interval(summary), *parted_hits(summary)]
+    return [*interval(summary), *waiting(summary), *parted_hits(summary)]
 
 
 def interval(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -23,6 +25,17 @@ def interval(summary: Mapping[str, Any]) -> Iterator[str]:
     if widths:
         widest = max(widths, key=lambda policy: widths[policy])
         yield f"95 % intervals of communication: within ± {share_text(widths[widest])} ({widest})."
+
+
+def waiting(summary: Mapping[str, Any]) -> Iterator[str]:
+    """A sentence for each policy whose ranks mostly wait for one of theirs, which no bottleneck tells."""
+    for row in summary["policies"]:
+        wait = row.get("longest_wait")
+        if wait and wait["mean_s"] > NOTABLE_WAIT_SHARE * row["communication_s"]:
+            yield (
+                f"{row['policy']}: ranks wait {time_text(wait['mean_s'])} on average for the last to come to "
+                f"{wait['phase']}, most of its communication; `shardsim explain` says for which."
+            )
 
 
 def parted_hits(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -1,20 +1,8 @@
-"""Planned and achieved hit rates, and what is said of them."""
+"""Planned and achieved hit rates."""
 
 import pytest
 
 from simulator.metrics.hit_rates import hit_rates
-from simulator.report.remarks import remarks
-
-
-def row(policy, *, half_width=None, rates=()):
-    return {
-        "policy": policy,
-        "spread": {"communication_s": {"mean": 0.010, "std": 0.001, "half_width": half_width}},
-        "hit_rates": [
-            {"tier": tier, "planned_share": planned, "achieved_share": achieved}
-            for tier, planned, achieved in rates
-        ],
-    }
 
 
 def test_a_fresh_plan_takes_what_it_was_planned_to_take(drift_rates):
@@ -32,22 +20,6 @@ def test_drift_moves_hits_from_hot_tiers_to_cold_ones(drift_rates):
 
 def test_without_lookups_nothing_was_achieved(drift_rates):
     assert {rate.achieved_share for rate in drift_rates(0.0, lookups=False)} == {None}
-
-
-def test_the_widest_interval_is_told_and_named():
-    summary = {"policies": [row("a", half_width=0.0001), row("b", half_width=0.0002)]}
-    assert remarks(summary) == ["95 % intervals of communication: within ± 2.0 % (b)."]
-
-
-def test_one_iteration_has_no_interval_to_tell():
-    assert remarks({"policies": [row("a")]}) == []
-
-
-def test_only_hits_that_part_from_the_plan_are_told():
-    rates = (("replicated", 0.8, 0.6), ("global", 0.2, 0.2001), ("island", 0.0, None))
-    assert remarks({"policies": [row("a", rates=rates)]}) == [
-        "a: replicated rows took 60.0 % of the lookups, planned were 80.0 %."
-    ]
 
 
 @pytest.fixture

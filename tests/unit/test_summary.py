@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from simulator.metrics.records import IterationMetrics, IterationRecord, PhaseRecord
-from simulator.metrics.summary import estimate, ratio, student_quantile, summarise
+from simulator.metrics.summary import Wait, estimate, ratio, student_quantile, summarise
 
 METRICS = IterationMetrics(
     global_all_to_all_bytes=1000,
@@ -21,7 +21,7 @@ METRICS = IterationMetrics(
 )
 
 
-def phase(name: str, *, transfer_s: float, bottleneck: str) -> PhaseRecord:
+def phase(name: str, *, transfer_s: float, bottleneck: str, mean_wait_s: float = 0.0) -> PhaseRecord:
     return PhaseRecord(
         phase=name,
         step="embeddings",
@@ -29,8 +29,8 @@ def phase(name: str, *, transfer_s: float, bottleneck: str) -> PhaseRecord:
         bytes=10,
         inter_island_bytes=10,
         intra_island_bytes=0,
-        mean_wait_s=0.0,
-        max_wait_s=0.0,
+        mean_wait_s=mean_wait_s,
+        max_wait_s=2 * mean_wait_s,
         transfer_s=transfer_s,
         bound_s=transfer_s,
         bottleneck=bottleneck,
@@ -114,6 +114,28 @@ def test_the_bottleneck_is_that_of_the_longest_phase():
     )
     summary = summarise([record(phases=phases)], policy="p", memory_bytes_per_rank_max=1, baseline=None)
     assert summary.bottleneck == "leaf/0/up"
+
+
+def test_the_longest_wait_is_the_mean_of_a_phase_over_the_iterations():
+    waits_s = ((0.1, 0.3), (0.7, 0.3))  # b waits longest in the first iteration, a longer in all
+    records = [
+        record(
+            phases=(
+                phase("a", transfer_s=0.1, bottleneck="x", mean_wait_s=of_a),
+                phase("b", transfer_s=0.1, bottleneck="x", mean_wait_s=of_b),
+            )
+        )
+        for of_a, of_b in waits_s
+    ]
+    summary = summarise(records, policy="p", memory_bytes_per_rank_max=1, baseline=None)
+    assert summary.longest_wait == Wait("a", pytest.approx(0.4))
+    assert summary.to_json()["longest_wait"] == {"phase": "a", "mean_s": pytest.approx(0.4)}
+
+
+def test_without_collectives_nobody_waits():
+    summary = summarise([record()], policy="p", memory_bytes_per_rank_max=1, baseline=None)
+    assert summary.longest_wait is None
+    assert summary.to_json()["longest_wait"] is None
 
 
 def test_records_survive_json():

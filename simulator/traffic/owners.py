@@ -14,8 +14,9 @@ Left out: the luck of tail rows. A tail row is colder than any head, so what an 
 part is small against the heads' luck.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -29,15 +30,13 @@ ALIKE = 0.05  # of a row's popularity; counting such rows as equal moves distinc
 
 
 @dataclass(frozen=True, eq=False)
-class Owners:
-    """How the lookups of one run divide over the owners of one copy of it.
+class Division:
+    """The rows of a run, told apart as far as its lookups need it.
 
     Pieces are equally popular rows that belong to one owner; blocks are equally popular rows of which every
     owner has its part. The share of either is of the run's lookups, all its rows together.
     """
 
-    rows: IntArray  # [owners] rows that each holds
-    shares: FloatArray  # [owners] of the run's lookups; sums to 1
     piece_owner: IntArray  # [pieces]
     piece_rows: IntArray  # [pieces]
     piece_shares: FloatArray  # [pieces]
@@ -45,18 +44,31 @@ class Owners:
     block_shares: FloatArray  # [blocks]
     block_parts: FloatArray  # [owners] the part of every block that each owner has; sums to 1
 
+
+@dataclass(frozen=True, eq=False)
+class Owners:
+    """How the lookups of one run divide over the owners of one copy of it."""
+
+    rows: IntArray  # [owners] rows that each holds
+    shares: FloatArray  # [owners] of the run's lookups; sums to 1
+    divide: Callable[
+        [], Division
+    ]  # anew each time: a division takes megabytes, and only distinct rows need it
+
     @cached_property
     def occupancy(self) -> Occupancy:
         """How many distinct rows so many lookups of each owner hit; rows that are alike count as equal."""
-        owned_share = np.where(self.shares > 0, self.shares, 1.0)
-        owner, piece_rows, piece_shares = _alike(self.piece_owner, self.piece_rows, self.piece_shares)
-        everyone = np.zeros(len(self.block_rows), dtype=np.int64)
-        _, block_rows, block_shares = _alike(everyone, self.block_rows, self.block_shares)
+        division, owned_share = self.divide(), np.where(self.shares > 0, self.shares, 1.0)
+        owner, piece_rows, piece_shares = _alike(
+            division.piece_owner, division.piece_rows, division.piece_shares
+        )
+        everyone = np.zeros(len(division.block_rows), dtype=np.int64)
+        _, block_rows, block_shares = _alike(everyone, division.block_rows, division.block_shares)
         return Occupancy(
             piece_owner=owner,
             pieces=Chances(piece_rows, piece_shares / piece_rows / owned_share[owner]),
             blocks=Chances(
-                self.block_parts[:, None] * block_rows, block_shares / block_rows / owned_share[:, None]
+                division.block_parts[:, None] * block_rows, block_shares / block_rows / owned_share[:, None]
             ),
         )
 
@@ -81,16 +93,52 @@ def _alike(owner: IntArray, rows: IntArray, shares: FloatArray) -> tuple[IntArra
 def owners_of(table: Table, start: int, stop: int, owners: int, *, heads: int, seed: int) -> Owners:
     """The shares of `owners` owners in the rows [start, stop) of a table, the hottest `heads` one by one.
 
-    Costs O(heads + blocks + owners), however many rows there are.
+    Costs O(heads + blocks + owners), however many rows there are; what is kept of it is O(owners).
     """
     bounds = shard_bounds(stop - start, owners)
+    divide = partial(_divided, table, start, stop, bounds, heads, seed)
+    rows, division = np.diff(bounds), divide()
+    of_pieces = np.bincount(division.piece_owner, division.piece_shares, owners)
+    weights = of_pieces + division.block_parts * division.block_shares.sum()
+    if not weights.sum() > 0.0:
+        weights = rows.astype(np.float64)  # never looked up: as good as uniform
+    return Owners(rows, weights / weights.sum(), divide)
+
+
+def _divided(table: Table, start: int, stop: int, bounds: IntArray, heads: int, seed: int) -> Division:
+    """Give each owner its pieces, and of the blocks the part that its free rows are of all free rows."""
     edges, shares = _blocks(table.replayed_popularity, start, stop, heads)
     if table.order == "sorted":
         edges = np.union1d(edges, start + bounds[start + bounds <= edges[-1]])
         shares = table.replayed_popularity.share_between(edges[:-1], edges[1:])
-    owned = (np.diff(edges) == 1) | (table.order == "sorted")
+    shares /= shares.sum() or 1.0
+    widths = np.diff(edges)
+    owned, common = _told_apart((widths == 1) | (table.order == "sorted"))
     piece_owner = _owner_of(table, edges[:-1][owned], start, stop, int(bounds[1]), seed)
-    return _divide(np.diff(bounds), np.diff(edges), shares, owned, piece_owner)
+    free = np.diff(bounds) - _rows_of(piece_owner, widths[owned], len(bounds) - 1)
+    return Division(
+        piece_owner=piece_owner,
+        piece_rows=widths[owned],
+        piece_shares=shares[owned],
+        block_rows=widths[common],
+        block_shares=shares[common],
+        block_parts=free / max(int(free.sum()), 1),
+    )
+
+
+def _told_apart(owned: BoolArray) -> tuple[BoolArray | slice, BoolArray | slice]:
+    """Where to find the pieces, and where the blocks: nearly always those come first, and a slice copies nothing."""
+    pieces = int(owned.sum())
+    if owned[:pieces].all():
+        return slice(0, pieces), slice(pieces, None)
+    return owned, ~owned
+
+
+def _rows_of(owner: IntArray, rows: IntArray, owners: int) -> IntArray:
+    """[owners] rows of the pieces of each."""
+    if len(rows) and rows.max() == 1:
+        return np.bincount(owner, minlength=owners)
+    return np.bincount(owner, rows, owners).astype(np.int64)
 
 
 def _blocks(popularity: Popularity, start: int, stop: int, heads: int) -> tuple[IntArray, FloatArray]:
@@ -110,26 +158,3 @@ def _owner_of(table: Table, rows: IntArray, start: int, stop: int, block: int, s
     if block >= stop - start:
         return np.zeros_like(rows)
     return table.positions(rows, start=start, stop=stop, seed=seed) // block
-
-
-def _divide(
-    rows: IntArray, widths: IntArray, shares: FloatArray, owned: BoolArray, piece_owner: IntArray
-) -> Owners:
-    """Give each owner its pieces, and of the blocks the part that its free rows are of all free rows."""
-    shares = shares / (shares.sum() or 1.0)
-    piece_rows, piece_shares = widths[owned], shares[owned]
-    free = rows - np.bincount(piece_owner, piece_rows, len(rows)).astype(np.int64)
-    parts = free / max(int(free.sum()), 1)
-    weights = np.bincount(piece_owner, piece_shares, len(rows)) + parts * shares[~owned].sum()
-    if not weights.sum() > 0.0:
-        weights = rows.astype(np.float64)  # never looked up: as good as uniform
-    return Owners(
-        rows=rows,
-        shares=weights / weights.sum(),
-        piece_owner=piece_owner,
-        piece_rows=piece_rows,
-        piece_shares=piece_shares,
-        block_rows=widths[~owned],
-        block_shares=shares[~owned],
-        block_parts=parts,
-    )

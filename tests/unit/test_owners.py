@@ -58,7 +58,7 @@ def test_an_owner_without_rows_gets_no_lookup() -> None:
 def test_rows_that_nobody_looks_up_count_as_equal() -> None:
     result = owners_of(table(100, Uniform(10)), 10, 20, 4, heads=HEADS, seed=3)
     assert result.shares.tolist() == [0.3, 0.3, 0.3, 0.1]
-    assert len(result.piece_rows) == len(result.block_rows) == 0
+    assert len(result.divide().piece_rows) == len(result.divide().block_rows) == 0
 
 
 def test_the_hottest_row_of_the_design_loads_one_owner() -> None:
@@ -84,8 +84,8 @@ def test_the_tail_spreads_over_the_rows_that_heads_left_free() -> None:
     result = owners_of(items, 0, 1_000, 4, heads=100, seed=2)
     places = items.positions(np.arange(100), start=0, stop=1_000, seed=2) // 250
     free = 250 - np.bincount(places, minlength=4)
-    assert np.allclose(result.block_parts, free / 900)
-    assert int(result.block_rows.sum()) == 900
+    assert np.allclose(result.divide().block_parts, free / 900)
+    assert int(result.divide().block_rows.sum()) == 900
     tail = items.popularity.share_between(100, 1_000)
     heads = np.bincount(places, items.popularity.share_between(np.arange(100), np.arange(1, 101)), 4)
     assert np.allclose(result.shares, heads + tail * free / 900)
@@ -100,7 +100,7 @@ def test_a_sorted_table_is_cut_where_its_owners_end() -> None:
     assert np.allclose(result.shares, expected, rtol=1e-9)
     assert result.shares[0] > 0.85
     assert (result.shares[7:] == 0.0).all()
-    assert len(result.block_rows) == 0
+    assert len(result.divide().block_rows) == 0
 
 
 def test_row_counts_beyond_a_float_stay_exact() -> None:
@@ -121,7 +121,7 @@ class CountingTable(Table):
 
 
 def pieces_and_blocks(result: Owners) -> int:
-    return len(result.piece_rows) + len(result.block_rows)
+    return len(result.divide().piece_rows) + len(result.divide().block_rows)
 
 
 def test_cost_grows_with_blocks_not_with_rows() -> None:
@@ -130,15 +130,32 @@ def test_cost_grows_with_blocks_not_with_rows() -> None:
         items = CountingTable("items", rows, 4, ZipfMandelbrot(rows, 1.0), fixed(10))
         results.append(owners_of(items, 0, rows, 128, heads=1_000, seed=1))
         assert items.asked == [1_000]
+        assert sum(array.nbytes for array in (results[-1].rows, results[-1].shares)) == 2 * 8 * 128
     small, large = map(pieces_and_blocks, results)
     assert large < 2.2 * small < 4_000
+
+
+@pytest.mark.parametrize(("before", "behind"), [(1, 5_000), (20, 1), (1, 1)])
+def test_a_run_in_the_tail_may_have_its_piece_first_or_last(before: int, behind: int) -> None:
+    """A block of the tail that the run cuts down to one row is a piece, wherever it stands."""
+    items = table(100_000, ZipfMandelbrot(100_000, 1.0))
+    edge = int(items.popularity.blocks(1_000).edges[1_100])
+    division = owners_of(items, edge - before, edge + behind, 4, heads=1_000, seed=3).divide()
+    whole = items.popularity.share_between(edge - before, edge + behind)
+    rows = [row for row, alone in ((edge - 1, before == 1), (edge, behind == 1)) if alone]
+    expected = [items.popularity.share_between(row, row + 1) / whole for row in rows]
+    assert division.piece_rows.tolist() == [1] * len(rows)
+    assert division.piece_shares == pytest.approx(expected, rel=0.01)
+    assert int(division.block_rows.sum()) == before + behind - len(rows)
+    assert division.block_shares.sum() == pytest.approx(1 - sum(expected), rel=0.01)
 
 
 def test_pieces_and_blocks_add_up() -> None:
     items = table(10_000_000, ZipfMandelbrot(4_000_000, 1.15, 2.75))
     result = owners_of(items, 1_000, 3_000_000, 24, heads=HEADS, seed=7)
-    assert int(result.piece_rows.sum() + result.block_rows.sum()) == 3_000_000 - 1_000
-    assert result.piece_shares.sum() + result.block_shares.sum() == pytest.approx(1.0, abs=1e-12)
+    division = result.divide()
+    assert int(division.piece_rows.sum() + division.block_rows.sum()) == 3_000_000 - 1_000
+    assert division.piece_shares.sum() + division.block_shares.sum() == pytest.approx(1.0, abs=1e-12)
     assert result.shares.sum() == pytest.approx(1.0, abs=1e-12)
     assert (np.diff(result.occupancy.piece_owner) >= 0).all()
 

@@ -75,6 +75,7 @@ def profile_trace(source: TraceSource, *, batch_sequences: int = BATCH_SEQUENCES
     """Measure a trace in one streamed pass. Raises UserError with the line of what its format does not allow."""
     measured = measure_trace(source, batch_sequences=batch_sequences)
     first, second = measured.halves.counts
+    reuse = measured.reuse
     popularity = from_counts(first + second)
     return Profile(
         name=source.path.stem,
@@ -84,9 +85,7 @@ def profile_trace(source: TraceSource, *, batch_sequences: int = BATCH_SEQUENCES
         zipf=fit_zipf(popularity),
         zipf_mandelbrot=fit_zipf_mandelbrot(popularity),
         batch_samples=batch_sequences,
-        lookups_per_distinct_row=measured.batch_lookups / measured.batch_distinct
-        if measured.batches
-        else None,
+        lookups_per_distinct_row=reuse.batch_lookups / reuse.batch_distinct if reuse.batches else None,
         sequences=measured.sequences,
         dropped=measured.dropped,
         lengths=_profile_lengths(measured, popularity),

@@ -14,12 +14,15 @@ from hypothesis import strategies as st
 
 from simulator.errors import UserError
 from simulator.workload.traces.counts import IdCounts
-from simulator.workload.traces.measure import distinct_by_owner, measure_trace
+from simulator.workload.traces.measure import measure_trace
+from simulator.workload.traces.numbering import FIRST_SLOTS, IdNumbers
+from simulator.workload.traces.reuse import Reuse
 from simulator.workload.traces.sequences import read_sequences
 from simulator.workload.traces.source import TraceSource
 from simulator.workload.traces.trace import read_trace
 
 IDS = st.one_of(st.integers(0, 20), st.integers(0, 2**64 - 1))
+COMPILING = settings(deadline=None)  # the first example may compile what the reading takes
 SEQUENCES = st.lists(st.lists(IDS, max_size=12), min_size=1, max_size=30).filter(any)
 
 
@@ -33,6 +36,7 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
+@COMPILING
 @given(sequences=SEQUENCES)
 def test_sessions_come_back_as_written(folder: Path, sequences: list[list[int]]) -> None:
     path = folder / "sessions"
@@ -42,6 +46,7 @@ def test_sessions_come_back_as_written(folder: Path, sequences: list[list[int]])
     assert read.items.tolist() == [item for items in sequences for item in items]
 
 
+@COMPILING
 @given(sequences=SEQUENCES, users=st.data())
 def test_users_and_their_items_come_back_as_counted(
     folder: Path, sequences: list[list[int]], users: st.DataObject
@@ -60,6 +65,7 @@ def test_users_and_their_items_come_back_as_counted(
     )
 
 
+@COMPILING
 @given(lines=st.lists(st.tuples(st.integers(0, 5), IDS), min_size=1, max_size=60))
 def test_lines_of_users_in_any_order_are_their_sequences(folder: Path, lines: list[tuple[int, int]]) -> None:
     path = folder / "user_item"
@@ -72,6 +78,7 @@ def test_lines_of_users_in_any_order_are_their_sequences(folder: Path, lines: li
     assert np.repeat(np.arange(len(trace.length_counts)), trace.length_counts).tolist() == held
 
 
+@COMPILING
 @given(sequences=SEQUENCES, batch=st.integers(1, 8))
 def test_what_is_measured_is_what_sets_and_counters_say(
     folder: Path, sequences: list[list[int]], batch: int
@@ -81,16 +88,16 @@ def test_what_is_measured_is_what_sets_and_counters_say(
     measured = measure_trace(TraceSource(path, "sessions"), batch_sequences=batch)
     whole = len(sequences) // batch * batch
     batches = [chained(sequences[first : first + batch]) for first in range(0, whole, batch)]
-    assert measured.batches == len(batches)
-    assert measured.batch_lookups == sum(map(len, batches))
-    assert measured.batch_distinct == sum(len(set(items)) for items in batches)
+    assert measured.reuse.batches == len(batches)
+    assert measured.reuse.batch_lookups == sum(map(len, batches))
+    assert measured.reuse.batch_distinct == sum(len(set(items)) for items in batches)
     assert measured.distinct_in_sequences == sum(len(set(items)) for items in sequences)
     assert measured.reuse_in_sequences == pytest.approx(
         sum(len(items) / len(set(items)) for items in sequences if items)
     )
 
 
-@settings(max_examples=200)
+@settings(deadline=None, max_examples=200)
 @given(text=st.binary(max_size=60), format=st.sampled_from(["sessions", "user_item", "user_items"]))
 def test_any_bytes_are_a_trace_or_one_line_of_error(folder: Path, text: bytes, format: str) -> None:
     path = folder / "bytes"
@@ -112,6 +119,7 @@ def suppress_one_line(path: Path) -> Iterator[None]:
             raise AssertionError(lines) from error
 
 
+@COMPILING
 @given(chunks=st.lists(st.lists(IDS, max_size=30), max_size=10))
 def test_counts_gathered_in_chunks_are_those_of_the_whole(chunks: list[list[int]]) -> None:
     counts = IdCounts(columns=2)
@@ -124,8 +132,39 @@ def test_counts_gathered_in_chunks_are_those_of_the_whole(chunks: list[list[int]
         assert counts.counts[column].tolist() == [part[item] for item in sorted(whole)]
 
 
-@given(groups=st.lists(st.lists(st.integers(0, 5)), min_size=1, max_size=10))
-def test_distinct_by_owner_counts_sets(groups: list[list[int]]) -> None:
-    items = np.array(chained(groups), np.uint64)
-    owner = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    assert distinct_by_owner(items, owner, len(groups)).tolist() == [len(set(group)) for group in groups]
+@COMPILING
+@given(
+    parts=st.lists(st.lists(st.lists(st.integers(0, 5)), max_size=7), min_size=1, max_size=6),
+    batch=st.integers(1, 5),
+)
+def test_reuse_counts_sets_of_sequences_and_of_batches(parts: list[list[list[int]]], batch: int) -> None:
+    reuse, whole = Reuse(batch), [sequence for part in parts for sequence in part]
+    for part in parts:
+        numbers = np.array(chained(part), np.int64)
+        lengths = np.array([len(sequence) for sequence in part], np.int64)
+        distinct = reuse.add(numbers, lengths, 6)
+        assert distinct.tolist() == [len(set(sequence)) for sequence in part]
+    batches = [chained(whole[start : start + batch]) for start in range(0, len(whole) - batch + 1, batch)]
+    assert reuse.batches == len(batches)
+    assert reuse.batch_lookups == sum(map(len, batches))
+    assert reuse.batch_distinct == sum(len(set(items)) for items in batches)
+
+
+@COMPILING
+@given(chunks=st.lists(st.lists(IDS, max_size=30), max_size=10))
+def test_ids_are_numbered_as_they_first_occur(chunks: list[list[int]]) -> None:
+    known = IdNumbers()
+    for chunk in chunks:
+        numbers = known.of(np.array(chunk, np.uint64))
+        assert known.ids[numbers].tolist() == chunk
+    assert known.ids.tolist() == list(dict.fromkeys(chained(chunks)))
+
+
+@COMPILING
+@given(seed=st.integers(0, 2**32), stride=st.sampled_from([1, 3, 2**20, 2**40, 2**58]))
+def test_a_table_that_has_to_grow_numbers_all_the_same(seed: int, stride: int) -> None:
+    chosen = np.random.default_rng(seed).integers(0, 3 * FIRST_SLOTS, 4 * FIRST_SLOTS).astype(np.uint64)
+    ids, known = chosen * np.uint64(stride), IdNumbers()
+    numbers = known.of(ids)
+    assert (known.ids[numbers] == ids).all()
+    assert len(known) == len(np.unique(ids))

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from simulator.arrays import IntArray
-from simulator.workload.traces.tokens import UIntArray
+from simulator.arrays import IntArray, UIntArray
+from simulator.workload.traces.numbering import IdNumbers, tally, with_room
 
 
 class IdCounts:
@@ -13,23 +13,28 @@ class IdCounts:
     """
 
     def __init__(self, columns: int = 1) -> None:
-        self.ids: UIntArray = np.empty(0, np.uint64)
-        self.counts: list[IntArray] = [np.empty(0, np.int64) for _ in range(columns)]
+        self._numbers = IdNumbers()
+        self._counts: list[IntArray] = [np.zeros(0, np.int64) for _ in range(columns)]
 
-    def add(self, ids: UIntArray, column: int = 0) -> None:
-        """Count some occurrences, in any order."""
-        new, counts = np.unique(ids, return_counts=True)
-        place = np.searchsorted(self.ids, new)
-        known = np.zeros(len(new), np.bool_)
-        inside = place < len(self.ids)
-        known[inside] = self.ids[place[inside]] == new[inside]
-        if not known.all():
-            self._make_room(new[~known], place[~known])
-            place = np.searchsorted(self.ids, new)
-        self.counts[column][place] += counts
+    def add(self, ids: UIntArray, column: int = 0) -> IntArray:
+        """Count some occurrences, in any order, and give the number of each one's id: 0 for the first id met."""
+        numbers = self._numbers.of(ids)
+        self._counts[column] = with_room(self._counts[column], len(self._numbers), 0)
+        tally(numbers, self._counts[column])
+        return numbers
 
-    def _make_room(self, new: UIntArray, place: IntArray) -> None:
-        """Insert ids that have not occurred yet; one array at a time, for the old one stays until it is done."""
-        self.ids = np.insert(self.ids, place, new)
-        for column, counts in enumerate(self.counts):
-            self.counts[column] = np.insert(counts, place, 0)
+    @property
+    def different(self) -> int:
+        """How many ids there are."""
+        return len(self._numbers)
+
+    @property
+    def ids(self) -> UIntArray:
+        """[different] ascending."""
+        return np.sort(self._numbers.ids)
+
+    @property
+    def counts(self) -> list[IntArray]:
+        """[different] of each column, in the order of `ids`."""
+        order = np.argsort(self._numbers.ids)
+        return [with_room(column, self.different, 0)[: self.different][order] for column in self._counts]

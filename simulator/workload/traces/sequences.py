@@ -16,6 +16,8 @@ from simulator.workload.traces.counts import IdCounts
 from simulator.workload.traces.source import TraceSource
 from simulator.workload.traces.tokens import Tokens, UIntArray, read_tokens
 
+Which = BoolArray | slice  # of a chunk's tokens
+
 LOOKUPS_AT_ONCE = 4_000_000  # gathered in one pass over a file that is not grouped by user
 
 
@@ -45,7 +47,7 @@ class _Lookups:
     users: UIntArray
     offsets: IntArray  # where the lookup's line begins in the file
 
-    def take(self, index: IntArray | BoolArray | slice) -> "_Lookups":
+    def take(self, index: IntArray | Which) -> "_Lookups":
         return _Lookups(
             self.items[index], self.kept[index], self.wrapped[index], self.users[index], self.offsets[index]
         )
@@ -69,12 +71,13 @@ def read_sequences(source: TraceSource) -> Iterator[Sequences]:
 
 def _by_line(source: TraceSource) -> Iterator[Sequences]:
     for tokens in read_tokens(source):
-        is_item = np.ones(len(tokens.values), np.bool_)
+        are_items: Which = slice(None)
         if source.format == "user_items":
             _check_columns(tokens, source, least=1, most=None)
-            is_item[np.cumsum(tokens.columns) - tokens.columns] = False
-        items, kept, wrapped = _rows(tokens, is_item, source)
-        yield _build(source, items, kept, wrapped, tokens.line[is_item], tokens.line_offsets)
+            are_items = np.ones(len(tokens.values), np.bool_)
+            are_items[np.cumsum(tokens.columns) - tokens.columns] = False
+        items, kept, wrapped = _rows(tokens, are_items, source)
+        yield _build(source, items, kept, wrapped, tokens.line[are_items], tokens.line_offsets)
 
 
 def _by_user(source: TraceSource) -> Iterator[Sequences]:
@@ -107,14 +110,14 @@ def _user_lines(source: TraceSource) -> Iterator[_Lookups]:
     """The lines of a `user_item` file, checked."""
     for tokens in read_tokens(source):
         _check_columns(tokens, source, least=2, most=2)
-        is_item = np.arange(len(tokens.values)) % 2 == 1
-        if tokens.negative[~is_item].any():
-            line = int(np.flatnonzero(tokens.negative[~is_item])[0])
+        users, are_items = slice(0, None, 2), slice(1, None, 2)
+        if tokens.negative[users].any():
+            line = int(np.flatnonzero(tokens.negative[users])[0])
             raise source.error(
                 tokens.first_line + line, "a user is negative, allowed are whole numbers below 2^64"
             )
-        items, kept, wrapped = _rows(tokens, is_item, source)
-        yield _Lookups(items, kept, wrapped, tokens.values[~is_item], tokens.line_offsets)
+        items, kept, wrapped = _rows(tokens, are_items, source)
+        yield _Lookups(items, kept, wrapped, tokens.values[users], tokens.line_offsets)
 
 
 def _grouped_users(source: TraceSource) -> Iterator[Sequences]:
@@ -159,20 +162,23 @@ def _build(
     chosen = (
         second if source.part == "second_half" else ~second if source.part == "first_half" else second | True
     )
-    inside = chosen[owner]
-    lengths = np.bincount(owner[kept & inside], minlength=len(offsets))[chosen]
+    inside = np.ones(len(items), np.bool_) if chosen.all() else chosen[owner]
+    taken = kept & inside
+    if not taken.all():
+        items, owner = items[taken], owner[taken]
     return Sequences(
-        items[kept & inside],
-        lengths,
+        items,
+        np.bincount(owner, minlength=len(offsets))[chosen],
         second[chosen],
         int((~kept & inside).sum()),
         int((wrapped & inside).sum()),
     )
 
 
-def _rows(tokens: Tokens, is_item: BoolArray, source: TraceSource) -> tuple[UIntArray, BoolArray, BoolArray]:
+def _rows(tokens: Tokens, are_items: Which, source: TraceSource) -> tuple[UIntArray, BoolArray, BoolArray]:
     """[items] rows of the table, which of them are not padding, and which were taken modulo the rows."""
-    items, negative = tokens.values[is_item], tokens.negative[is_item] & (tokens.values[is_item] > 0)
+    items = tokens.values[are_items]
+    negative = tokens.negative[are_items] & (items > 0)
     kept = np.ones(len(items), np.bool_)
     if source.padding_id is not None:
         kept = (items != np.uint64(abs(source.padding_id))) | (negative != (source.padding_id < 0))
@@ -183,7 +189,9 @@ def _rows(tokens: Tokens, is_item: BoolArray, source: TraceSource) -> tuple[UInt
     if refused.any():
         at = int(np.flatnonzero(refused)[0])
         found = f"id {'-' if negative[at] else ''}{items[at]}"
-        raise source.error(tokens.first_line + int(tokens.line[is_item][at]), f"{found} {source.allowed_ids}")
+        raise source.error(
+            tokens.first_line + int(tokens.line[are_items][at]), f"{found} {source.allowed_ids}"
+        )
     if source.ids == "modulo" and source.rows is not None:
         items = np.where(outside, items % np.uint64(source.rows), items)
     return items, kept, outside

@@ -1,11 +1,11 @@
 """Text of whole numbers to arrays, a few million bytes at a time, and every id exact to 64 bits.
 
-Theory of operation. Bytes are classified at once: digits, a leading minus, blanks (space, tab, carriage
-return) and line ends; anything else is an error with its line. Numbers are built digit place by digit place
-for all tokens together. A chunk always ends at a line end, so memory is bounded by the chunk, whatever the
-file's size.
+Theory of operation. Bytes are digits, a leading minus, blanks (space, tab, carriage return) and line ends;
+anything else is an error with its line. A compiled loop (`scan.py`) takes them one by one. A chunk always ends
+at a line end, so memory is bounded by the chunk, whatever the file's size.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -21,8 +21,6 @@ UIntArray = NDArray[np.uint64]
 CHUNK_BYTES = 4 << 20
 LONGEST_LINE_BYTES = 64 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-MAX_DIGITS = 20
-LARGEST = 2**64 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,56 +70,23 @@ def _whole_lines(file: BinaryIO, source: TraceSource) -> Iterator[tuple[bytes, i
 
 
 def _tokenise(text: bytes, offset: int, first_line: int, source: TraceSource) -> Tokens:
+    from simulator.workload.traces.scan import FINE, scan, sizes
+
     data = np.frombuffer(text, np.uint8)
-    line_ends = np.flatnonzero(data == ord("\n"))
-    minus = data == ord("-")
-    part_of_token = (data - ord("0") < 10) | minus
-    _refuse_other_bytes(data, part_of_token, line_ends, first_line, source)
-    changes = np.flatnonzero(part_of_token[1:] != part_of_token[:-1]) + 1
-    if part_of_token[0]:
-        changes = np.concatenate([[0], changes])
-    starts, ends = changes[0::2], changes[1::2]
-    negative = minus[starts]
-    line = np.searchsorted(line_ends, starts)
-    digits = ends - starts - negative
-    bad = (digits < 1) | (digits > MAX_DIGITS)
-    inner_minus = np.flatnonzero(minus[1:] & part_of_token[:-1]) + 1
-    bad[np.searchsorted(starts, inner_minus, side="right") - 1] = True
-    values, too_large = _numbers(data, starts + negative, digits * ~bad)
-    bad |= too_large
-    if bad.any():
-        at = int(np.flatnonzero(bad)[0])
-        found = text[starts[at] : ends[at]][:40].decode()
-        raise source.error(first_line + int(line[at]), f"found {found}, allowed are whole numbers below 2^64")
-    line_offsets = offset + np.concatenate([[0], line_ends[:-1] + 1])
-    return Tokens(values, negative, line, line_offsets, first_line)
+    lines, tokens = sizes(data)
+    values, negative = np.empty(tokens, np.uint64), np.empty(tokens, np.bool_)
+    line, line_begins = np.empty(tokens, np.int64), np.empty(lines, np.int64)
+    stopped, place, at_line = scan(data, values, negative, line, line_begins)
+    if stopped != FINE:
+        raise source.error(first_line + at_line, _complaint(text, place))
+    return Tokens(values, negative, line, offset + line_begins, first_line)
 
 
-def _refuse_other_bytes(
-    data: NDArray[np.uint8],
-    part_of_token: BoolArray,
-    line_ends: IntArray,
-    first_line: int,
-    source: TraceSource,
-) -> None:
-    blank = (data == ord(" ")) | (data == ord("\t")) | (data == ord("\r")) | (data == ord("\n"))
-    other = np.flatnonzero(~(part_of_token | blank))
-    if len(other):
-        byte = int(data[other[0]])
-        found = repr(chr(byte)) if 32 <= byte < 127 else f"byte 0x{byte:02x}"
-        line = first_line + int(np.searchsorted(line_ends, other[0]))
-        raise source.error(line, f"found {found}, allowed are whole numbers separated by blanks")
-
-
-def _numbers(data: NDArray[np.uint8], starts: IntArray, digits: IntArray) -> tuple[UIntArray, BoolArray]:
-    """[tokens] the numbers of `digits` digits at `starts`, and which of them exceed 64 bits."""
-    values = np.zeros(len(starts), np.uint64)
-    too_large = np.zeros(len(starts), np.bool_)
-    for place in range(int(digits.max(initial=0))):
-        at = np.flatnonzero(digits > place)
-        digit = (data[starts[at] + place] - ord("0")).astype(np.uint64)
-        if place == MAX_DIGITS - 1:
-            quotient, rest = np.uint64(LARGEST // 10), np.uint64(LARGEST % 10)
-            too_large[at] = (values[at] > quotient) | ((values[at] == quotient) & (digit > rest))
-        values[at] = values[at] * np.uint64(10) + digit
-    return values, too_large
+def _complaint(text: bytes, place: int) -> str:
+    """What is wrong with the token or the byte at a place."""
+    token = re.compile(rb"[-0-9]{1,40}").match(text, place)
+    if token is not None:
+        return f"found {token[0].decode()}, allowed are whole numbers below 2^64"
+    byte = text[place]
+    found = repr(chr(byte)) if 32 <= byte < 127 else f"byte 0x{byte:02x}"
+    return f"found {found}, allowed are whole numbers separated by blanks"

@@ -1,14 +1,18 @@
 """`validate`: says what a file is and whether it is right, without running anything."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from simulator.config.document import load_document
 from simulator.config.explain import known_keys
+from simulator.config.kinds import NAMES, kind_of
+from simulator.config.load import load_model
 from simulator.config.model import StrictModel
 from simulator.errors import UserError
-from simulator.experiment.experiment import load_experiment
+from simulator.experiment.experiment import Experiment, load_experiment
+from simulator.experiment.simulate import plan_policy
 from simulator.experiment.spec import ExperimentSpec
+from simulator.sharding.plan_file import PlanSpec
 from simulator.sweeps.point import Refused
 from simulator.sweeps.prices import PricesSpec, load_prices
 from simulator.sweeps.spec import SweepSpec
@@ -23,6 +27,7 @@ MODELS: dict[str, type[StrictModel]] = {
     "workload": WorkloadSpec,
     "experiment": ExperimentSpec,
     "sweep": SweepSpec,
+    "plan": PlanSpec,
     "prices": PricesSpec,
 }
 
@@ -33,18 +38,20 @@ def model_of(kind: str) -> type[StrictModel]:
 
 
 def validate_file(path: Path) -> str:
-    """What the file holds, in a line. Its kind is told by a key that only this kind has, or else by most of its keys.
-    Raises UserError."""
-    data = load_document(path).data
-    for key, (_, describe) in KINDS.items():
-        if key in data:
-            return describe(path)
-    known = {kind: len(set(known_keys(model, ())) & data.keys()) for kind, model in MODELS.items()}
-    likeliest = max(known, key=lambda kind: known[kind])
-    if known[likeliest] > 1:
-        return next(describe for kind, describe in KINDS.values() if kind == likeliest)(path)
-    kinds = ", ".join(MODELS)
-    raise UserError(f"{path}: none of the keys {', '.join(KINDS)}; one of these files is expected: {kinds}")
+    """What the file holds, in a line; what it is, is told by its keys. Raises UserError."""
+    keys = load_document(path).data.keys()
+    kind = kind_of(keys) or likeliest(keys)
+    if kind is None:
+        *names, last = (NAMES[kind] for kind in MODELS)
+        raise UserError(f"{path}: no key tells what it is, expected {', '.join(names)} or {last}")
+    return DESCRIBE[kind](path)
+
+
+def likeliest(keys: Collection[str]) -> str | None:
+    """The kind of file to which most of the keys belong; a name alone is any."""
+    known = {kind: len(set(known_keys(model, ())) & set(keys) - {"name"}) for kind, model in MODELS.items()}
+    most = max(known, key=lambda kind: known[kind])
+    return most if known[most] else None
 
 
 def topology_text(path: Path) -> str:
@@ -59,13 +66,26 @@ def workload_text(path: Path) -> str:
 
 
 def experiment_text(path: Path) -> str:
+    """The policies are planned too: whether their plans fit is seen here."""
     experiment = load_experiment(path)
+    problems = list(plan_problems(experiment))
+    if problems:
+        raise UserError("\n".join(f"{path}: {problem}" for problem in problems))
     return (
         f"experiment {experiment.name!r}, {len(experiment.policies)} policies, baseline {experiment.baseline}"
     )
 
 
+def plan_problems(experiment: Experiment) -> Iterator[str]:
+    for entry in experiment.policies:
+        try:
+            plan_policy(experiment, entry)
+        except UserError as error:
+            yield from str(error).splitlines()
+
+
 def sweep_text(path: Path) -> str:
+    """What a sweep file would compute."""
     sweep = load_sweep(path)
     points = sweep.points(sweep.spec.engine)
     refused = sum(isinstance(point, Refused) for point in points)
@@ -73,16 +93,20 @@ def sweep_text(path: Path) -> str:
     return f"{text}, {refused:,} of them refused" if refused else text
 
 
+def plan_text(path: Path) -> str:
+    plan = load_model(path, PlanSpec)
+    return f"plan {plan.policy!r}, {len(plan.tables)} tables on {plan.world_size} ranks"
+
+
 def prices_text(path: Path) -> str:
     return f"prices, {len(load_prices(path).prices)} entries"
 
 
-KINDS: dict[
-    str, tuple[str, Callable[[Path], str]]
-] = {  # by a key that only this kind has; a sweep has policies too
-    "vary": ("sweep", sweep_text),
-    "policies": ("experiment", experiment_text),
-    "tables": ("workload", workload_text),
-    "islands": ("topology", topology_text),
-    "prices": ("prices", prices_text),
+DESCRIBE: dict[str, Callable[[Path], str]] = {
+    "topology": topology_text,
+    "workload": workload_text,
+    "experiment": experiment_text,
+    "sweep": sweep_text,
+    "plan": plan_text,
+    "prices": prices_text,
 }

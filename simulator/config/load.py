@@ -7,7 +7,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from simulator.config.document import Document, load_document, parse_document
 from simulator.config.errors import ConfigError
-from simulator.config.explain import explain
+from simulator.config.explain import explain, known_keys
+from simulator.config.kinds import wrong_kind
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -15,7 +16,10 @@ Model = TypeVar("Model", bound=BaseModel)
 def load_model(path: Path, model: type[Model]) -> Model:
     """The `model` that the YAML file at `path` holds. Raises UserError with a line for each problem:
     'file:line:column: key.path: what was found, what is allowed, the nearest spelling'."""
-    found: Model = _of_document(load_document(path), model)
+    document = load_document(path)
+    if problems := wrong_kind(document.data.keys(), known_keys(model, ())):
+        raise ConfigError(document.source, problems)
+    found: Model = _of_document(document, model)
     return found
 
 

@@ -87,10 +87,9 @@ class Comparison:
 
 
 def set_up(experiment: Experiment, entry: PolicyEntry, *, place: Placer = prepare) -> PolicySetup:
-    """Plan a policy. Raises UserError when the plan is incomplete or does not fit."""
+    """Plan a policy and place its plan. Raises UserError when the plan is incomplete or does not fit."""
     topology, statistics = experiment.topology, experiment.workload.statistics()
-    plan = make_plan(entry, statistics, topology, experiment.execution)
-    check_plan(plan, statistics, topology)
+    plan = plan_policy(experiment, entry)
     memory = memory_bytes(plan, statistics, topology)
     check_memory(memory, plan, statistics)
     return PolicySetup(
@@ -99,6 +98,14 @@ def set_up(experiment: Experiment, entry: PolicyEntry, *, place: Placer = prepar
         memory=memory,
         placement=place(plan, experiment.workload, topology, seed=experiment.seed),
     )
+
+
+def plan_policy(experiment: Experiment, entry: PolicyEntry) -> ShardingPlan:
+    """A policy's plan, checked. Raises UserError when it is incomplete or does not fit."""
+    statistics = experiment.workload.statistics()
+    plan = make_plan(entry, statistics, experiment.topology, experiment.execution)
+    check_plan(plan, statistics, experiment.topology)
+    return plan
 
 
 def simulate_iteration(experiment: Experiment, setup: PolicySetup, number: int) -> Iteration:

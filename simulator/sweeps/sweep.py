@@ -81,7 +81,7 @@ class _Maker:
     """Makes points; inputs that several points have in common are made once."""
 
     def __init__(self, sweep: Sweep, engine: Engine) -> None:
-        self.sweep, self.spec, self.engine = sweep, sweep.spec, engine
+        self.sweep, self.spec, self.engine, self.base = sweep, sweep.spec, engine, sweep.base
         self._made: dict[str, Any] = {}
 
     def all(self) -> Iterator[Point | Refused]:
@@ -123,7 +123,7 @@ class _Maker:
 
     def _base_topology(self, values: Mapping[str, Any]) -> TopologySpec:
         if "topology" not in values:
-            return self.sweep.base.topology
+            return self.base.topology
         path = self.sweep.folder / str(values["topology"])
         return self._once(["file", str(path)], lambda: load_model(path, TopologySpec))
 
@@ -137,7 +137,7 @@ class _Maker:
 
     def _base_workload(self, values: Mapping[str, Any]) -> tuple[WorkloadSpec, Path]:
         if "workload" not in values:
-            return self.sweep.base.workload, self.sweep.base.workload_folder
+            return self.base.workload, self.base.workload_folder
         path = self.sweep.folder / str(values["workload"])
         return self._once(["file", str(path)], lambda: load_model(path, WorkloadSpec)), path.parent
 

@@ -18,10 +18,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
-from simulator.api_results import ComparisonResult, PlanResult, SimulationResult, SweepResult
+from simulator.api_results import (
+    ComparisonResult,
+    PlanResult,
+    ReplanResult,
+    SimulationResult,
+    SweepResult,
+)
 from simulator.config.load import checked
 from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment, make_experiment
+from simulator.experiment.replan import DEFAULT_EVERY, DEFAULT_OVER
+from simulator.experiment.replan import replan as weigh
 from simulator.experiment.simulate import Iteration, PolicySetup
 from simulator.experiment.simulate import simulate as simulate_experiment
 from simulator.experiment.spec import Engine
@@ -216,6 +224,39 @@ def explain(
     )
     with workers_for(workers, None) as who:
         return explain_experiment(experiment, step=step, workers=who)
+
+
+def replan(
+    topology: Topology | str | Path,
+    workload: Workload | str | Path,
+    policy: Policy,
+    *,
+    every: Sequence[int] = DEFAULT_EVERY,
+    over: int = DEFAULT_OVER,
+    horizon: int | None = None,
+    pause_s: float = 0.0,
+    iterations: int = 2,
+    seed: int = 0,
+    engine: Engine = "fluid",
+    tolerance: float | None = 0.01,
+    execution: Switches | None = None,
+) -> ReplanResult:
+    """What planning anew every so many iterations costs and gains, as the workload's drift or epoch moves on.
+
+    The changes that the workload declares take `over` iterations; a plan that is never renewed is kept for `horizon`
+    iterations, by default ten times the longest interval.
+    """
+    experiment = experiment_of(
+        topology,
+        workload,
+        [policy],
+        iterations=iterations,
+        seed=seed,
+        engine=engine,
+        tolerance=tolerance,
+        execution=execution,
+    )
+    return ReplanResult(weigh(experiment, every=every, over=over, horizon=horizon, pause_s=pause_s))
 
 
 def experiment_of(

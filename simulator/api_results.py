@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from simulator.engine.timeline import Timeline
 from simulator.errors import UserError
 from simulator.experiment import results
+from simulator.experiment.replanning import Replanning
 from simulator.experiment.simulate import Comparison, Iteration
 from simulator.metrics.summary import PolicySummary
+from simulator.report.replan_view import replan_text
 from simulator.report.table import TEXT_WIDTH, comparison_text
 from simulator.sharding.explain import explain_plan
 from simulator.sharding.memory import MemoryUse
@@ -153,6 +155,38 @@ class SimulationResult(_Frames):
     def traffic(self) -> Traffic:
         """The byte matrices of the first iteration."""
         return self.first.traffic
+
+
+class ReplanResult:
+    """How often to plan anew. Printed, it is the table of the command line."""
+
+    def __init__(self, study: Replanning) -> None:
+        self.study = study
+
+    @property
+    def best_every(self) -> int | None:
+        """The interval with the least net time; None: never."""
+        return self.study.best.every
+
+    @cached_property
+    def frame(self) -> "pd.DataFrame":
+        """A row an interval (`every` missing: never): times and bytes of an iteration and of a re-plan, and
+        `achieved_<tier>` shares of the lookups."""
+        return _frame([flat_row(row) for row in self.to_json()["renewals"]])
+
+    def to_json(self) -> dict[str, Any]:
+        """What `shardsim replan --json` writes."""
+        return self.study.to_json()
+
+    def __str__(self) -> str:
+        return replan_text(self.study, width=TEXT_WIDTH).rstrip()
+
+
+def flat_row(row: dict[str, Any]) -> dict[str, Any]:
+    """One interval's figures side by side."""
+    plain = {name: value for name, value in row.items() if name not in ("hit_rates", "move")}
+    moved = {f"move_{name}": value for name, value in (row["move"] or {}).items()}
+    return plain | moved | {f"achieved_{rate['tier']}": rate["achieved_share"] for rate in row["hit_rates"]}
 
 
 class SweepResult:

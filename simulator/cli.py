@@ -20,6 +20,7 @@ from simulator.verbs.frontier import frontier
 from simulator.verbs.plan import plan
 from simulator.verbs.policies import policies
 from simulator.verbs.profile import profile
+from simulator.verbs.replan import replan
 from simulator.verbs.run import run
 from simulator.verbs.schema import schema
 from simulator.verbs.sweep import sweep
@@ -29,7 +30,7 @@ from simulator.verbs.validate import validate
 
 INTERRUPTED_STATUS = 130
 VERBS = (
-    *(compare, plan, policies, run, explain),
+    *(compare, plan, replan, policies, run, explain),
     *(sweep, sweep_combine, sweep_plot, frontier),
     *(profile, calibrate, all_to_all, figures),
     *(validate, schema),

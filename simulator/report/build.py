@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from simulator.errors import UserError
-from simulator.files import replace_file
 from simulator.report.folder import read_results
 
 PLOTS = "plots"
@@ -15,7 +14,8 @@ def build_report(folder: Path) -> None:
 
     The same files give the same bytes. Raises UserError when one is missing or the folder cannot be written.
     """
-    from simulator.report.page import page
+    from simulator.report.page.render import write_page
+    from simulator.report.page.run import run_page
     from simulator.report.plots.catalogue import PLOTS as CATALOGUE
     from simulator.report.plots.style import house_style, save
 
@@ -25,6 +25,6 @@ def build_report(folder: Path) -> None:
         with house_style():
             for plot in CATALOGUE:
                 save(plot.draw(results), folder / PLOTS / plot.name)
-        replace_file(folder / PAGE, page(results, folder / PLOTS))
+        write_page(run_page(results, folder / PLOTS), folder / PAGE)
     except OSError as error:
         raise UserError(f"{folder}: the report cannot be written: {error.strerror}") from error

@@ -357,8 +357,8 @@ class TestLinks:
         results = folders["1,024 ranks"]
         profile = links.sorted_utilisation(results, "row_wise", "nic")
         data = drawn(links.PLOT, results).axes[1].patches[0].get_data()
-        np.testing.assert_array_equal(data.values, profile[::8])
-        np.testing.assert_allclose(data.edges, np.arange(257) / 256)
+        np.testing.assert_array_equal(data.values, profile[::16])
+        np.testing.assert_allclose(data.edges, np.arange(129) / 128)
 
     def test_a_panel_for_each_policy_and_kind(self, usual: Results) -> None:
         figure = drawn(links.PLOT, usual)

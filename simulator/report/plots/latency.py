@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.report.folder import Results
 from simulator.report.headline import SAME_SHARE
-from simulator.report.plots.plot import Plot
+from simulator.report.plots.interactive import Bar, Group, Part, bar_figure
+from simulator.report.plots.plot import Plot, View
 from simulator.report.plots.style import (
     GREY,
     SYNC_COLOURS,
@@ -14,6 +15,7 @@ from simulator.report.plots.style import (
     new_figure,
     plain_bars,
     policy_name,
+    policy_title,
     title,
 )
 from simulator.report.scales import share_text, time_scale, time_text
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 QUESTION = "Where does communication time go, and how much is waiting?"
 PARTS = ["mean_wait_s", "transfer_s"]
+WAITING = "waiting for others"
 
 
 def time_by_phase(results: Results) -> "DataFrame":
@@ -66,6 +69,35 @@ def draw_latency(ax: "Axes", results: Results) -> None:
     plain_bars(ax, rows=row - 0.6, longest=longest_s / scale.size, label=f"{scale.unit}, mean an iteration")
 
 
+def views(results: Results) -> tuple[View, ...]:
+    """The same bars."""
+    times_s = time_by_phase(results)
+    longest_s = float(times_s.sum(axis=1).groupby(["policy", "step"]).sum().max()) if len(times_s) else 0.0
+    scale = time_scale([longest_s])
+    groups = [
+        Group(policy_title(policy, results.baseline), step_bars(times_s, policy))
+        for policy in results.policies
+    ]
+    return (View("all", bar_figure(groups, scale=scale, label=f"{scale.unit}, mean an iteration")),)
+
+
+def step_bars(times_s: "DataFrame", policy: str) -> tuple[Bar, ...]:
+    """One bar a step of a policy, each tier after its waiting."""
+    mine = times_s[times_s.index.get_level_values("policy") == policy]
+    bars = []
+    for step, tiers in mine.groupby("step", sort=False):
+        parts: list[Part] = []
+        for (_, _, tier), (wait_s, transfer_s) in zip(tiers.index, tiers.to_numpy(), strict=True):
+            name = str(step) if step in SYNC_COLOURS else str(tier or "other")
+            colour = SYNC_COLOURS.get(str(step), TIER_COLOURS.get(tier, GREY))
+            what = f"{step} {tier}".replace("_", " ").strip()
+            parts.append(Part(WAITING, float(wait_s), colour, f"{what}, waiting for others", hatched=True))
+            parts.append(Part(name.replace("_", " "), float(transfer_s), colour, f"{what}, transfer"))
+        end = time_text(sum(part.size for part in parts))
+        bars.append(Bar(str(step).replace("_", " "), tuple(part for part in parts if part.size), end))
+    return tuple(bars) or (Bar("", (), "no communication"),)
+
+
 def used_colours(results: Results) -> dict[str, str]:
     """The legend's entries: only what occurs."""
     phases = results.phases
@@ -82,7 +114,7 @@ def draw(results: Results) -> "Figure":
     figure = new_figure(1.2 + 0.19 * bars + 0.25 * len(results.policies))
     ax = figure.subplots()
     draw_latency(ax, results)
-    waiting = Patch(facecolor="white", edgecolor=GREY, hatch="/////", label="waiting for others")
+    waiting = Patch(facecolor="white", edgecolor=GREY, hatch="/////", label=WAITING)
     legend_above(ax, used_colours(results), extra=[waiting], columns=4)
     title(figure, QUESTION)
     return figure
@@ -110,6 +142,7 @@ PLOT = Plot(
     "latency",
     QUESTION,
     draw,
+    views,
     finding,
     "Waiting (hatched) is the mean over the ranks, from coming to a collective to its start; transfer is that of "
     "the slowest group. Tiers of a step are drawn end to end even where they overlap in time.",

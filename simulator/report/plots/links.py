@@ -6,8 +6,19 @@ import numpy as np
 
 from simulator.arrays import FloatArray
 from simulator.report.folder import Results
-from simulator.report.plots.plot import Plot
-from simulator.report.plots.style import BLACK, BLUE, GREEN, PALE, PURPLE, new_figure, policy_title, title
+from simulator.report.plots.interactive import axis, label_text, line_trace
+from simulator.report.plots.plot import InteractiveFigure, Plot, View
+from simulator.report.plots.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    LINE_COLOURS,
+    PALE,
+    PURPLE,
+    new_figure,
+    policy_title,
+    title,
+)
 from simulator.report.scales import share_text
 
 if TYPE_CHECKING:
@@ -21,7 +32,8 @@ KINDS = {
     "fabric": ("fabric links", PURPLE),
 }
 
-MOST_STEPS = 256  # of a profile; of more links, each step is the busiest of its neighbours
+MOST_NAMED = 128  # links of a line of the interactive figure
+MOST_STEPS = 128  # of a profile; of more links, each step is the busiest of its neighbours
 
 
 def sorted_utilisation(results: Results, policy: str, kind: str) -> FloatArray:
@@ -64,6 +76,39 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
+def views(results: Results) -> tuple[View, ...]:
+    """A view a kind of link, a line a policy."""
+    return tuple(
+        View(name, profiles_figure(results, kind))
+        for kind, (name, _) in KINDS.items()
+        if kind in set(results.links["kind"])
+    )
+
+
+def profiles_figure(results: Results, kind: str) -> InteractiveFigure:
+    """Utilisation from the busiest link on; of many links every step is one of them, and named."""
+    traces = []
+    for place, policy in enumerate(results.policies):
+        links = results.links[(results.links["policy"] == policy) & (results.links["kind"] == kind)]
+        links = links.sort_values("utilisation", ascending=False, kind="stable")
+        steps = np.linspace(0, len(links) - 1, min(len(links), MOST_NAMED)).round().astype(np.int64)
+        chosen = links.iloc[steps]
+        text = {"customdata": [label_text(name) for name in chosen["resource"]], "meta": label_text(policy)}
+        hover = {"hovertemplate": "%{meta}<br>%{customdata}: <b>%{y:.1%}</b><extra></extra>"}
+        colour = {"line": {"color": LINE_COLOURS[place % len(LINE_COLOURS)], "width": 2, "shape": "hv"}}
+        shares = ((steps + 0.5) / max(len(links), 1)).tolist()
+        line = line_trace(policy, shares, chosen["utilisation"].tolist(), BLACK, **text, **hover)
+        traces.append(line | colour)
+    return {
+        "data": traces,
+        "layout": {
+            "height": 380,
+            "xaxis": axis(f"{KINDS[kind][0]}, busiest first", tickformat=".0%", range=[0, 1]),
+            "yaxis": axis("busy at full rate", tickformat=".0%", rangemode="tozero"),
+        },
+    }
+
+
 def finding(results: Results) -> str:
     """The busiest link of all, and under which policy."""
     links = results.links
@@ -83,7 +128,9 @@ PLOT = Plot(
     "links",
     QUESTION,
     draw,
+    views,
     finding,
     "The height is the share of the communication time that a link needs at its full rate; the frame's top is 100 %. "
     "A flat profile is even use, a steep one a few hot links.",
+    choice="links",
 )

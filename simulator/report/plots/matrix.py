@@ -1,12 +1,13 @@
 """The byte matrix of the forward embeddings: who sends to whom, on a log colour scale with island borders."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simulator.arrays import FloatArray, IntArray
 from simulator.report.folder import Results
-from simulator.report.plots.plot import Plot
+from simulator.report.plots.interactive import axis, short
+from simulator.report.plots.plot import InteractiveFigure, Plot, View
 from simulator.report.plots.style import BLACK, GREY, PALE, new_figure, shortened, title
 from simulator.report.scales import bytes_text, factor_text
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 QUESTION = "Who sends embeddings to whom?"
 STEP = "embeddings"
 MOST_CELLS = 128  # a side; more are averaged in blocks
+INTERACTIVE_CELLS = 64  # of the interactive figure, whose numbers are in the page
 FEW_BORDERS, MOST_BORDERS = 8, 40  # thinner lines from there, none beyond
 NAME_CHARACTERS = {1: 50, 2: 30}  # by columns of panels
 PANEL_HEIGHT_IN = {1: 3.2, 2: 2.45}
@@ -115,6 +117,58 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
+def views(results: Results) -> tuple[View, ...]:
+    """A view a policy, colours in common."""
+    cells = {
+        policy: averaged(embedding_matrix(results, policy), INTERACTIVE_CELLS) for policy in results.policies
+    }
+    positive = np.concatenate([matrix[matrix > 0] for matrix in cells.values()])
+    if not positive.size:
+        return ()
+    ends = (float(positive.min()), float(positive.max()))
+    return tuple(View(policy, matrix_figure(results, matrix, ends)) for policy, matrix in cells.items())
+
+
+def matrix_figure(results: Results, cells: FloatArray, ends: tuple[float, float]) -> InteractiveFigure:
+    """Rows send, columns receive. The script colours by the logarithm (`logColours`) and shows the bytes."""
+    world_size = sum(results.island_sizes)
+    block = -(-world_size // INTERACTIVE_CELLS)
+    low, high = min(ends[0], ends[1] / 10), ends[1]
+    marks = [10.0**power for power in range(int(np.ceil(np.log10(low))), int(np.log10(high)) + 1)]
+    bar = {"tickvals": [np.log10(mark) for mark in marks], "ticktext": [bytes_text(mark) for mark in marks]}
+    mean = " (mean of a block)" if block > 1 else ""
+    trace = {
+        **{"type": "heatmap", "logColours": True, "x0": (block - 1) / 2, "dx": block},
+        **{"y0": (block - 1) / 2, "dy": block, "colorscale": "Viridis", "reversescale": True},
+        **{"zmin": short(float(np.log10(low))), "zmax": short(float(np.log10(high)))},
+        "z": [[short(value, 3) if value > 0 else None for value in row] for row in cells.tolist()],
+        "colorbar": {**bar, "thickness": 12, "orientation": "h", "y": -0.2, "yanchor": "top"},
+        "hovertemplate": f"from rank %{{y}} to %{{x}}{mean}: <b>%{{customdata:.3s}}B</b><extra></extra>",
+    }
+    ends_at = [-0.5, world_size - 0.5]
+    side = {"constrain": "domain", "showgrid": False, "zeroline": False}
+    borders = np.cumsum(results.island_sizes)[:-1] - 0.5
+    return {
+        "data": [trace],
+        "layout": {
+            "height": 520,
+            "xaxis": axis("receiving rank", range=ends_at, **side),
+            "yaxis": axis("sending rank", range=ends_at[::-1], scaleanchor="x", **side),
+            "shapes": [line for border in borders for line in border_lines(float(border), world_size)]
+            if len(borders) <= MOST_BORDERS
+            else [],
+        },
+    }
+
+
+def border_lines(place: float, world_size: int) -> list[dict[str, Any]]:
+    """Where an island ends, across and upright."""
+    ends, line = (-0.5, world_size - 0.5), {"color": GREY, "width": 0.5}
+    across = {"x0": ends[0], "x1": ends[1], "y0": place, "y1": place}
+    upright = {"x0": place, "x1": place, "y0": ends[0], "y1": ends[1]}
+    return [{"type": "line", "line": line, **each} for each in (across, upright)]
+
+
 def finding(results: Results) -> str:
     """How uneven the busiest sender is under each of the two most different policies."""
     uneven = {}
@@ -138,6 +192,7 @@ PLOT = Plot(
     "matrix",
     QUESTION,
     draw,
+    views,
     finding,
     f"Bytes of the forward embeddings by pair of ranks; lines are island borders; blank pairs send nothing. With more "
     f"than {MOST_CELLS} ranks, cells are means over blocks of ranks.",

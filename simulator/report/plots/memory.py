@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from simulator.report.folder import Results
-from simulator.report.plots.plot import Plot
+from simulator.report.plots.interactive import Bar, Group, Part, bar_figure
+from simulator.report.plots.plot import Plot, View
 from simulator.report.plots.style import (
     TIER_COLOURS,
     VERMILLION,
@@ -12,6 +13,7 @@ from simulator.report.plots.style import (
     new_figure,
     plain_bars,
     policy_name,
+    policy_title,
     title,
 )
 from simulator.report.scales import byte_scale, bytes_text
@@ -75,6 +77,23 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
+def views(results: Results) -> tuple[View, ...]:
+    """The same bars."""
+    held, total = memory_by_tier(results), totals(results)
+    scale = byte_scale([max(total.values())])
+
+    def bar(policy: str) -> Bar:
+        sizes = {tier: held.get((policy, tier), 0.0) for tier in TIER_COLOURS}
+        parts = tuple(
+            Part(tier, size, TIER_COLOURS[tier], f"{tier} rows") for tier, size in sizes.items() if size
+        )
+        return Bar("", parts, bytes_text(total[policy]))
+
+    groups = [Group(policy_title(policy, results.baseline), (bar(policy),)) for policy in results.policies]
+    label = f"{scale.unit} of embedding weights on the fullest GPU"
+    return (View("all", bar_figure(groups, scale=scale, label=label, line_at=total[results.baseline])),)
+
+
 def finding(results: Results) -> str:
     """Which policies need more, by how much at most."""
     total = totals(results)
@@ -94,6 +113,7 @@ PLOT = Plot(
     "memory",
     QUESTION,
     draw,
+    views,
     finding,
     "Bytes on the rank that holds most, by the tier of the rows. Each replicated row is on every rank, an island "
     "row once an island.",

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from simulator.arrays import FloatArray
 from simulator.report.folder import Results
-from simulator.report.plots.plot import Plot
+from simulator.report.plots.interactive import axis, label_text, line_trace
+from simulator.report.plots.plot import InteractiveFigure, Plot, View
 from simulator.report.plots.style import (
     BLACK,
     GREY,
+    HALO,
     TIER_COLOURS,
     legend_above,
     new_figure,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 QUESTION = "How much do the hottest rows hold, and which tier gets them?"
 MOST_LABELS = 5
+MOST_CURVES = 12  # that can be told apart when pointed at
 Runs = tuple[tuple[str, float, float], ...]  # (tier, first row, row after the last), in order
 
 
@@ -94,13 +97,10 @@ def draw_popularity(ax: "Axes", drawn: Sequence[Curve]) -> None:
     for curve in drawn:
         ax.plot(curve.rows, curve.share, color=GREY, linewidth=0.6, linestyle=":")
         for place, (tier, start, stop) in enumerate(curve.runs):
-            first, last = max(start, 1.0), min(max(stop, 1.0), curve.rows[-1])
-            inner = curve.rows[(curve.rows > first) & (curve.rows < last)]
-            rows = np.array([first, *inner, last])
-            shares = [curve.share_at(row) for row in rows]
+            rows, shares = run_points(curve, start, stop)
             ax.plot(rows, shares, color=TIER_COLOURS.get(tier, GREY), linewidth=1.8)
             if place:
-                ax.plot(first, shares[0], "o", color=BLACK, markersize=3)
+                ax.plot(rows[0], shares[0], "o", color=BLACK, markersize=3)
     ax.set_xscale("log")
     ax.set_xlim(1, max([10.0, *(curve.rows[-1] for curve in drawn)]))
     ax.set_ylim(0, 1.02)
@@ -113,8 +113,6 @@ def draw_popularity(ax: "Axes", drawn: Sequence[Curve]) -> None:
 
 def label_curves(ax: "Axes", drawn: Sequence[Curve]) -> None:
     """Names beside the curves; of many only the most and the least skewed."""
-    from matplotlib.patheffects import withStroke
-
     named = drawn if len(drawn) <= MOST_LABELS else (drawn[0], drawn[-1])
     for place, curve in enumerate(named):
         share = 0.75 - 0.5 * (place + 0.5) / len(named)
@@ -128,7 +126,7 @@ def label_curves(ax: "Axes", drawn: Sequence[Curve]) -> None:
             ha="right" if late else "left",
             va="center",
             color=BLACK,
-            path_effects=[withStroke(linewidth=2, foreground="white")],
+            bbox=HALO,
         )
 
 
@@ -149,6 +147,52 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
+def views(results: Results) -> tuple[View, ...]:
+    """A view for each way of cutting tables."""
+    return tuple(
+        View(", ".join(group), curves_figure(curves(results, group[0])))
+        for group in policies_that_cut(results)
+    )
+
+
+def curves_figure(drawn: Sequence[Curve]) -> InteractiveFigure:
+    """Every run of rows of every curve in its tier's colour; of many curves some, the most and the least skewed."""
+    chosen = [
+        drawn[int(place)] for place in np.linspace(0, len(drawn) - 1, min(len(drawn), MOST_CURVES)).round()
+    ]
+    traces: list[dict[str, Any]] = []
+    for curve in chosen:
+        name = label_text(curve.label)
+        hover = f"{name}<br>hottest %{{x:,.0f}} rows: <b>%{{y:.1%}}</b> of lookups<extra></extra>"
+        gone = {"showlegend": False, "hovertemplate": hover}
+        traces.append(
+            line_trace("reclaimed", curve.rows, curve.share, GREY, **gone)
+            | {"line": {"color": GREY, "width": 1, "dash": "dot"}}
+        )
+        for tier, start, stop in curve.runs:
+            rows, shares = run_points(curve, start, stop)
+            first = not any(trace["name"] == tier and trace["showlegend"] for trace in traces)
+            own = hover.replace("<extra>", f"<br>{tier} rows<extra>")
+            more = {"legendgroup": tier, "showlegend": first, "hovertemplate": own}
+            traces.append(line_trace(tier, rows, shares, TIER_COLOURS.get(tier, GREY), **more))
+    return {
+        "data": traces,
+        "layout": {
+            "height": 380,
+            "xaxis": axis("hottest rows, in order of planned frequency", type="log", exponentformat="SI"),
+            "yaxis": axis("share of lookups", tickformat=".0%", range=[0, 1.02]),
+        },
+    }
+
+
+def run_points(curve: Curve, start: float, stop: float) -> tuple[FloatArray, list[float]]:
+    """Rows and shares of the curve from the first row of a run to its last."""
+    first, last = max(start, 1.0), min(max(stop, 1.0), curve.rows[-1])
+    inner = curve.rows[(curve.rows > first) & (curve.rows < last)]
+    rows = np.array([first, *inner, last])
+    return rows, [curve.share_at(row) for row in rows]
+
+
 def finding(results: Results) -> str:
     """How concentrated the most and the least skewed table are."""
     drawn = curves(results, policies_that_cut(results)[0][0])
@@ -165,6 +209,7 @@ PLOT = Plot(
     "popularity",
     QUESTION,
     draw,
+    views,
     finding,
     "One panel for each way of cutting tables; a dot is a cut, the colour of the curve is the tier of its rows. "
     "The policy reclaims the rows of a dotted stretch. Without a policy that cuts, the first policy is shown.",

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.report.folder import Results
 from simulator.report.headline import SAME_SHARE
-from simulator.report.plots.plot import Plot
+from simulator.report.plots.interactive import Bar, Group, Part, bar_figure
+from simulator.report.plots.plot import Plot, View
 from simulator.report.plots.style import (
     SYNC_COLOURS,
     TIER_COLOURS,
@@ -14,6 +15,7 @@ from simulator.report.plots.style import (
     new_figure,
     plain_bars,
     policy_name,
+    policy_title,
     title,
 )
 from simulator.report.scales import byte_scale, bytes_text
@@ -73,6 +75,27 @@ def draw(results: Results) -> "Figure":
     return figure
 
 
+def views(results: Results) -> tuple[View, ...]:
+    """The same bars."""
+    traffic = traffic_by_use(results)
+    scale = byte_scale([float(traffic.groupby("policy").sum().to_numpy().max(initial=0))])
+    uses = [use for use in COLOURS if use in traffic.index.get_level_values("use")]
+
+    def bar(policy: str, wire: str) -> Bar:
+        sizes = {use: float(traffic[WIRES[wire]].get((policy, use), 0)) for use in uses}
+        parts = tuple(
+            Part(use, size, COLOURS[use], f"{use} on {wire}") for use, size in sizes.items() if size
+        )
+        return Bar(wire, parts, bytes_text(sum(sizes.values())))
+
+    groups = [
+        Group(policy_title(policy, results.baseline), tuple(bar(policy, wire) for wire in WIRES))
+        for policy in results.policies
+    ]
+    figure = bar_figure(groups, scale=scale, label=f"{scale.unit} an iteration, all ranks together")
+    return (View("all", figure),)
+
+
 def finding(results: Results) -> str:
     """Who puts least on the NICs."""
     rows = results.summary["policies"]
@@ -98,6 +121,7 @@ PLOT = Plot(
     "traffic",
     QUESTION,
     draw,
+    views,
     finding,
     "Bytes that leave ports, ids, embeddings and gradients together. Bytes that an algorithm moves twice count twice.",
 )

@@ -1,13 +1,14 @@
-"""Tables of the HTML report as plain values: what people read in each cell, and what sorting goes by."""
+"""Tables of a run's page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from simulator.report.columns import COLUMNS, Column, Row, Units
 from simulator.report.folder import Results
+from simulator.report.page.content import Cell, Heading, Table
 from simulator.report.scales import MISSING, Scale, byte_scale, share_text, time_scale
 
+SORTING = "The shaded row is the baseline. A heading sorts; n/a means that there is nothing to compare."
 PHASE_BYTES = {"bytes": "sent", "inter_island_bytes": "on NICs", "intra_island_bytes": "on NVLink"}
 PHASE_TIMES = {
     "mean_wait_s": "wait, mean",
@@ -15,34 +16,6 @@ PHASE_TIMES = {
     "transfer_s": "transfer",
     "bound_s": "bound",
 }
-
-
-@dataclass(frozen=True)
-class Cell:
-    """`value` None (n/a) sorts last."""
-
-    text: str
-    value: str | float | None
-
-
-@dataclass(frozen=True)
-class Heading:
-    """One column's heading; `meaning` is empty where the heading says all."""
-
-    text: str
-    unit: str = ""
-    meaning: str = ""
-    numeric: bool = True
-
-
-@dataclass(frozen=True)
-class Table:
-    """Rows of cells under headings; `marked` is the row that others are compared with."""
-
-    caption: str
-    headings: tuple[Heading, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    marked: int | None = None
 
 
 def comparison(results: Results) -> Table:
@@ -54,6 +27,7 @@ def comparison(results: Results) -> Table:
         headings=tuple(_heading(column, units) for column in COLUMNS),
         rows=tuple(tuple(_cell(column, units, row) for column in COLUMNS) for row in rows),
         marked=results.policies.index(results.baseline),
+        note=SORTING,
     )
 
 

@@ -1,0 +1,99 @@
+"""The page of a run."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from simulator.report.folder import Results
+from simulator.report.headline import headline
+from simulator.report.page import cells
+from simulator.report.page.content import Code, Fold, Gallery, Page, Picture, Section, Terms
+from simulator.report.page.render import data_uri
+from simulator.report.plots.catalogue import PLOTS
+from simulator.report.plots.plot import Plot
+
+SUBJECT = "sharding policies compared"
+
+
+def run_page(results: Results, plots: Path) -> Page:
+    """The page of `results`, with the SVG files that lie in the folder `plots`."""
+    sections = (
+        comparison_section(results),
+        notes_section(results),
+        Section("Pictures", (Gallery(tuple(picture(plot, results, plots) for plot in PLOTS)),)),
+        details_section(results),
+    )
+    return Page(
+        title=results.manifest["name"],
+        subject=SUBJECT,
+        headline=headline(results.summary, results.manifest["assumptions"]),
+        sections=tuple(section for section in sections if section.blocks),
+    )
+
+
+def comparison_section(results: Results) -> Section:
+    """All figures of all policies."""
+    table = cells.comparison(results)
+    meanings = Terms(tuple((heading.text, (heading.meaning,)) for heading in table.headings))
+    return Section("Comparison", (table, Fold("What the columns mean", (meanings,))))
+
+
+def notes_section(results: Results) -> Section:
+    """What the planners say; no block when they say nothing."""
+    said = tuple((policy, tuple(notes)) for policy, notes in results.manifest["notes"].items() if notes)
+    return Section("What the planners say", (Terms(said),) if said else ())
+
+
+def picture(plot: Plot, results: Results, plots: Path) -> Picture:
+    """One plot with its file's content inside."""
+    return Picture(
+        name=plot.name,
+        source=data_uri((plots / f"{plot.name}.svg").read_bytes()),
+        question=plot.question,
+        finding=plot.finding(results),
+        reading=plot.reading,
+        views=plot.views(results),
+        choice=plot.choice,
+    )
+
+
+def details_section(results: Results) -> Section:
+    """Tables that few need, the configuration and where all of it comes from."""
+    phases = tuple(cells.phases(results, policy) for policy in results.policies)
+    return Section(
+        "Details",
+        (
+            Fold("Collectives of an iteration, by policy", phases),
+            Fold("Tiers of each table, by policy", (cells.tiers(results),)),
+            *configuration_folds(results.configuration),
+            Fold("Provenance", (provenance_terms(results.manifest),)),
+        ),
+    )
+
+
+def configuration_folds(configuration: Mapping[str, Any]) -> tuple[Fold, ...]:
+    """Each part of a configuration as YAML."""
+    import yaml
+
+    def text(content: Any) -> str:
+        return yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
+
+    return tuple(Fold(f"Effective {part}", (Code(text(content)),)) for part, content in configuration.items())
+
+
+def provenance_terms(manifest: Mapping[str, Any]) -> Terms:
+    """What made some results, flattened to names and texts."""
+    lines: list[tuple[str, tuple[str, ...]]] = []
+    for part in ("provenance", "versions", "inputs"):
+        prefix = "" if part == "provenance" else f"{part}: "
+        lines += ((name, (text,)) for name, text in flattened(manifest.get(part, {}), prefix))
+    return Terms(tuple(lines))
+
+
+def flattened(content: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    """Nested mappings as lines."""
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            yield from flattened(value, f"{prefix}{key}: ")
+        else:
+            yield f"{prefix}{key}", str(value)

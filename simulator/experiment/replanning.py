@@ -50,6 +50,7 @@ class Renewal:
         return self.communication_s + self.move_s_per_iteration
 
     def to_json(self) -> dict[str, Any]:
+        """Its figures, with what follows from them."""
         return {
             **asdict(self),
             "moved_bytes_per_iteration": self.moved_bytes_per_iteration,

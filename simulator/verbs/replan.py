@@ -14,30 +14,38 @@ from simulator.verbs.arguments import (
     policy_entry,
 )
 
+PolicyOption = Annotated[
+    str, typer.Option("--policy", "-p", help="a name, or '{name: flexshard, memory: hbm}'")
+]
+EveryOption = Annotated[
+    list[int], typer.Option(min=1, help="iterations from one plan to the next; repeat it")
+]
+OverOption = Annotated[
+    int, typer.Option(min=1, help="iterations that the workload's drift, or its epoch, takes")
+]
+DriftOption = Annotated[
+    float | None,
+    typer.Option(min=0, max=1, help="share of all lookups that moves; default what the workload says"),
+]
+HorizonOption = Annotated[
+    int | None,
+    typer.Option(min=1, help="iterations of a plan never renewed; default 10 x the longest interval"),
+]
+PauseOption = Annotated[
+    str | None,
+    typer.Option(help="how long a new plan stops training, moving aside", metavar="DURATION"),
+]
+
 
 def replan(
     topology: TopologyArgument,
     workload: WorkloadArgument,
-    policy: Annotated[
-        str, typer.Option("--policy", "-p", help="a name, or '{name: flexshard, memory: hbm}'")
-    ],
-    every: Annotated[
-        list[int], typer.Option(min=1, help="iterations from one plan to the next; repeat it")
-    ] = [10, 100, 1_000, 10_000],  # noqa: B006, typer makes a new one
-    over: Annotated[
-        int, typer.Option(min=1, help="iterations that the workload's drift, or its epoch, takes")
-    ] = 1_000,
-    drift: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="share of all lookups that moves; default what the workload says"),
-    ] = None,
-    horizon: Annotated[
-        int | None,
-        typer.Option(min=1, help="iterations of a plan never renewed; default 10 x the longest interval"),
-    ] = None,
-    pause: Annotated[
-        str | None, typer.Option(help="how long a new plan stops training, moving aside", metavar="DURATION")
-    ] = None,
+    policy: PolicyOption,
+    every: EveryOption = [10, 100, 1_000, 10_000],  # noqa: B006, typer makes a new one
+    over: OverOption = 1_000,
+    drift: DriftOption = None,
+    horizon: HorizonOption = None,
+    pause: PauseOption = None,
     iterations: Annotated[int, typer.Option(min=1, help="iterations to replay at each age")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="of every random draw")] = 0,
     engine: EngineOption = "fluid",
@@ -47,31 +55,24 @@ def replan(
     """Weigh how often to plan anew as popularity moves on."""
     from rich.console import Console
 
-    from simulator.experiment.experiment import make_experiment
-    from simulator.experiment.replan import replan as weigh
+    from simulator import api
     from simulator.experiment.results import write_json
     from simulator.report.replan_view import replan_text
-    from simulator.topology.load import load_topology
-    from simulator.workload.load import load_workload
 
-    asked = load_workload(workload)
-    experiment = make_experiment(
-        name="replan",
-        topology=load_topology(topology),
-        workload=asked if drift is None else asked.with_(drift=drift),
-        policies=[policy_entry(policy)],
+    asked = api.load_workload(workload)
+    result = api.replan(
+        topology,
+        asked if drift is None else asked.with_(drift=drift),
+        policy_entry(policy),
+        every=every,
+        over=over,
+        horizon=horizon,
+        pause_s=0.0 if pause is None else duration_argument("--pause", pause),
         iterations=iterations,
         seed=seed,
         engine=engine,
         tolerance=tolerance,
     )
-    study = weigh(
-        experiment,
-        every=every,
-        over=over,
-        horizon=horizon,
-        pause_s=0.0 if pause is None else duration_argument("--pause", pause),
-    )
-    print(replan_text(study, width=Console().width), end="")
+    print(replan_text(result.study, width=Console().width), end="")
     if json_file is not None:
-        write_json(json_file, study.to_json())
+        write_json(json_file, result.to_json())

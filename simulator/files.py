@@ -1,9 +1,10 @@
 """Files are written whole or not at all."""
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from simulator.errors import UserError
 
@@ -51,6 +52,14 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise UserError(f"{path}: byte 0x{byte:02x} is not UTF-8: save the file as UTF-8") from error
+
+
+def read_json(path: Path) -> Any:
+    """The value in a JSON file. Raises UserError for what is gone, no JSON, or nested too deeply to be ours."""
+    try:
+        return json.loads(read_text(path))
+    except (ValueError, RecursionError):
+        raise UserError(f"{path}: is no JSON") from None
 
 
 def writable(path: Path | None) -> Path | None:

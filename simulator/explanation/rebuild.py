@@ -1,7 +1,6 @@
 """An `Experiment` made again from the manifest of its results folder."""
 
 import csv
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment, make_experiment
 from simulator.experiment.inputs import named_files, workload_inputs
 from simulator.experiment.spec import Precision
+from simulator.files import read_json
 from simulator.report.scales import time_text
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
@@ -67,12 +67,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The content of a results folder's manifest. Raises UserError."""
     path = folder / MANIFEST
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        text = (error.strerror or str(error)).lower()
-        raise UserError(f"{path}: {text}; the folder of a finished `shardsim run` is expected") from None
-    except ValueError:
-        raise UserError(f"{path}: is no JSON") from None
+        data = read_json(path)
+    except UserError as error:
+        raise UserError(f"{error}; the folder of a finished `shardsim run` is expected") from None
     missing = sorted(KEYS - set(data)) if isinstance(data, dict) else sorted(KEYS)
     missing += [] if missing else sorted(EXPERIMENT_KEYS - set(data["experiment"]))
     if missing:

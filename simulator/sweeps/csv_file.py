@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import IO, Self
 
 from simulator.errors import UserError
-from simulator.files import replace_file
+from simulator.files import read_text, replace_file
 from simulator.sweeps.rows import ERROR, KEY, OUTCOME, Row, columns, varied_columns
 
 FIGURE_WIDTH = 18  # of figures that are not known yet
@@ -59,22 +59,21 @@ def write_rows(path: Path, names: Sequence[str], rows: Sequence[Row]) -> None:
 
 def read_rows(path: Path) -> Table:
     """Columns and rows of a sweep CSV, without empty cells. Raises UserError for anything else."""
+    text = read_text(path)
+    reader = csv.reader(io.StringIO(text[: text.rfind("\n") + 1]), skipinitialspace=True)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read: {error}") from None
-    whole = text[: text.rfind("\n") + 1]
-    reader = csv.reader(io.StringIO(whole), skipinitialspace=True)
-    names = next(reader, [])
+        (_, names), *lines = [(reader.line_num, cells) for cells in reader] or [(1, [])]
+    except csv.Error as error:
+        raise UserError(f"{path}:{reader.line_num}: {error}") from None
     if not {KEY, ERROR, "policy"} <= set(names):
         raise UserError(f"{path}: is no CSV of a sweep: its first line has no columns policy, error and key")
     rows = []
-    for cells in reader:
+    for number, cells in lines:
         if len(cells) != len(names):
-            raise UserError(f"{path}:{reader.line_num}: {len(cells)} cells, the first line has {len(names)}")
+            raise UserError(f"{path}:{number}: {len(cells)} cells, the first line has {len(names)}")
         rows.append({name: text for name, text in zip(names, cells, strict=True) if text})
         if KEY not in rows[-1]:
-            raise UserError(f"{path}:{reader.line_num}: a row without a key")
+            raise UserError(f"{path}:{number}: a row without a key")
     return names, rows
 
 

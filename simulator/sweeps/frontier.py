@@ -5,13 +5,13 @@ with all their variants compete inside a setting; a point is on its front when n
 latency, or less latency without more memory.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from simulator.errors import UserError
+from simulator.files import read_json
 from simulator.sweeps.csv_file import read_rows
 from simulator.sweeps.names import short_names
 from simulator.sweeps.pareto import front
@@ -57,8 +57,8 @@ def read_results(path: Path) -> list[Row]:
 def run_rows(path: Path) -> list[Row]:
     """The policies of a run as rows of one setting."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        manifest = json.loads((path.parent / "manifest.json").read_text(encoding="utf-8"))
+        data = read_json(path)
+        manifest = read_json(path.parent / "manifest.json")
         common = {
             "topology": str(manifest["topology"]["name"]),
             "workload": str(manifest["workload"]["name"]),
@@ -68,7 +68,9 @@ def run_rows(path: Path) -> list[Row]:
             {key: cell(value) for key, value in policy.items() if key in FIXED} | common
             for policy in data["policies"]
         ]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except UserError as error:
+        raise UserError(f"{path.parent}: is no finished run ({error})") from None
+    except (AttributeError, KeyError, TypeError) as error:
         raise UserError(f"{path.parent}: is no finished run ({type(error).__name__}: {error})") from None
 
 

@@ -1,5 +1,6 @@
 """A file of the wrong kind is told in one line, whichever verb it is given to."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,41 @@ def test_a_key_too_many_or_too_few_is_no_other_kind(found: list[str], expected: 
 )
 def test_what_has_no_mark_is_told_by_most_of_its_keys(keys: list[str], kind: str | None) -> None:
     assert likeliest(keys) == kind
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["validate", "?"],
+        ["all-to-all", "topology.yaml", "--matrix", "?"],
+        ["calibrate", "?"],
+        ["compare", "topology.yaml", "workload.yaml", "--plan", "?"],
+        ["explain", "?"],
+        ["frontier", "?"],
+        ["sweep-combine", "?", "--out", "c.csv"],
+        ["sweep-plot", "?", "--out", "p.png"],
+        *(["profile", "?", "--format", name] for name in ("user_item", "sessions", "user_items", "locality")),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("odd", ["pipe", "folder", "nothing"])
+def test_what_is_no_file_is_one_line(
+    command: list[str], odd: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pipe that nobody writes to would be waited for without end."""
+    os.mkfifo("pipe")
+    Path("folder").mkdir()
+    said = refusal([word.replace("?", odd) for word in command], monkeypatch, capsys)
+    assert len(said) == 1
+    assert said[0].startswith(odd)
+
+
+def test_a_trace_that_is_a_pipe(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("pipe")
+    trace = "trace: {path: pipe, format: sessions}"
+    Path("bad.yaml").write_text(
+        f"name: w\nbatch_per_rank: 4\ntables: [{{name: items, rows: 100, dim: 4, {trace}}}]\n"
+    )
+    assert refusal(["validate", "bad.yaml"], monkeypatch, capsys) == [
+        "pipe: table items: is not a regular file"
+    ]

@@ -229,7 +229,7 @@ class TestFrontier:
         assert_refused(shardsim(*arguments, "5"), "--target", "bare number")
         prices.write_text("prices: [{where: {topologie: x}, price: 3}]")
         assert_refused(shardsim(*arguments, "5 ms"), "unknown column 'topologie'", "did you mean 'topology'?")
-        assert_refused(shardsim("frontier", tmp_path), "sweep.csv: cannot be read")
+        assert_refused(shardsim("frontier", tmp_path), "sweep.csv: no such file or directory")
 
     def test_of_a_run(self, run_folder):
         result = shardsim("frontier", run_folder)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simulator.arrays import BoolArray, IntArray
+from simulator.files import is_special
 from simulator.workload.traces.source import TraceSource
 
 UIntArray = NDArray[np.uint64]
@@ -40,7 +41,9 @@ class Tokens:
 
 
 def read_tokens(source: TraceSource) -> Iterator[Tokens]:
-    """The file's numbers, some millions of bytes at a time."""
+    """The file's numbers, some millions of bytes at a time. Raises UserError; a pipe is no trace, it is read twice."""
+    if is_special(source.path):
+        raise source.error(None, "is not a regular file")
     try:
         with open(source.path, "rb") as file:
             first_line = 1

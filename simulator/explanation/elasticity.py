@@ -7,10 +7,9 @@ a policy plans anew for the turned inputs. Steps of the fluid engine are a share
 tolerance.
 """
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from simulator.anatomy.elasticity import Elasticities, Elasticity
 from simulator.errors import UserError
 from simulator.explanation.knobs import KNOBS
 from simulator.sweeps.point import Point
@@ -18,31 +17,6 @@ from simulator.sweeps.workers import ThisProcess, Workers
 
 METRIC = "communication_s"
 DEFAULT_STEP = 0.1
-
-
-@dataclass(frozen=True)
-class Elasticity:
-    """One knob's. `changed_s` is the communication time with the knob at `factor`."""
-
-    knob: str
-    factor: float
-    base_s: float
-    changed_s: float
-
-    @property
-    def value(self) -> float | None:
-        """None where there is no communication."""
-        if self.base_s <= 0 or self.changed_s <= 0:
-            return None
-        return math.log(self.changed_s / self.base_s) / math.log(self.factor)
-
-
-@dataclass(frozen=True)
-class Elasticities:
-    """Of one point: knobs that it has, and why others could not be turned."""
-
-    of: tuple[Elasticity, ...]
-    refused: tuple[tuple[str, str], ...]  # knob, error
 
 
 def elasticities(

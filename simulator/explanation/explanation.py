@@ -1,14 +1,15 @@
 """Why one iteration of each policy takes as long as it does."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.anatomy.anatomy import Anatomy, anatomy_of
+from simulator.anatomy.elasticity import Elasticities
 from simulator.engine.timeline import Timeline
 from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment
-from simulator.explanation.elasticity import DEFAULT_STEP, Elasticities, elasticities
+from simulator.explanation.elasticity import DEFAULT_STEP, elasticities
 from simulator.sharding.registry import unknown
 from simulator.sweeps.bench import Bench
 from simulator.sweeps.point import Point
@@ -24,10 +25,7 @@ class PolicyExplanation(Anatomy):
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
-        return super().to_json() | {
-            "elasticities": [asdict(each) | {"value": each.value} for each in self.elasticities.of],
-            "not_turned": [{"knob": knob, "why": why} for knob, why in self.elasticities.refused],
-        }
+        return super().to_json() | self.elasticities.to_json()
 
 
 def explain_experiment(

@@ -4,27 +4,23 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from simulator.anatomy.anatomy import PhaseAnatomy
-from simulator.explanation.elasticity import Elasticity
+from simulator.anatomy.elasticity import Elasticity
 from simulator.explanation.explanation import PolicyExplanation
-from simulator.report.scales import MISSING, Scale, share_text, time_scale, time_text
+from simulator.report.explanation_words import (
+    NEGLIGIBLE,
+    by_effect,
+    help_lines,
+    path_summary,
+    summary,
+    times_as_long,
+)
+from simulator.report.scales import Scale, share_text, time_scale
 from simulator.report.table import plain_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-NO_EFFECT = 0.005  # an elasticity below which a knob is not worth a line
-PARTS = {
-    "even_s": "evenly spread bytes",
-    "imbalance_s": "imbalance",
-    "pair_cap_s": "pair cap",
-    "contention_s": "contention",
-    "startup_s": "start-up",
-    "latency_s": "latency",
-    "waiting_s": "waiting",
-}
-WITHIN_BOUND = ("imbalance_s", "pair_cap_s")
-BEYOND_BOUND = ("contention_s", "startup_s", "latency_s", "waiting_s")
 HEADINGS = {
     "even_s": "even",
     "imbalance_s": "imba-\nlance",
@@ -33,7 +29,6 @@ HEADINGS = {
     "startup_s": "start-\nup",
     "latency_s": "la-\ntency",
 }
-NEGLIGIBLE = 1e-6  # of the communication time
 
 
 def explanation_text(explanations: Sequence[PolicyExplanation], *, width: int) -> str:
@@ -54,36 +49,7 @@ def _lines(own: PolicyExplanation) -> "Iterable[RenderableType]":
     yield path_table(own)
     yield Text("What communication follows: its elasticity, each knob turned alone")
     yield knob_table(own.elasticities.of)
-    yield from map(Text, help_lines(own))
-
-
-def summary(own: PolicyExplanation) -> str:
-    """The communication time and what it is made of, in a sentence."""
-    if not own.communication_s:
-        return f"{time_text(own.iteration_s)} an iteration, no communication."
-    bound = f"the port bound {time_text(own.communication.bound_s)}"
-    if within := _named(own, WITHIN_BOUND):
-        bound += f" (with {within})"
-    beyond = _named(own, BEYOND_BOUND)
-    overlap = (
-        f", less {time_text(own.overlap_s)} of overlap"
-        if own.overlap_s > NEGLIGIBLE * own.communication_s
-        else ""
-    )
-    return (
-        f"{time_text(own.iteration_s)} an iteration, {time_text(own.communication_s)} of communication on rank "
-        f"{own.slowest_rank}: {bound}{', ' if beyond else ''}{beyond}{overlap}."
-    )
-
-
-def _named(own: PolicyExplanation, names: Sequence[str]) -> str:
-    """The parts that are worth naming: 'start-up 382 µs, waiting 171 µs'."""
-    worth = {name: getattr(own.communication, name) for name in names}
-    return ", ".join(
-        f"{PARTS[name]} {time_text(value)}"
-        for name, value in worth.items()
-        if value > NEGLIGIBLE * own.communication_s
-    )
+    yield from map(Text, help_lines(own.elasticities))
 
 
 def phase_table(phases: Sequence[PhaseAnatomy]) -> "Table":
@@ -109,23 +75,9 @@ def lead_table(phases: Sequence[PhaseAnatomy]) -> "Table":
     made = _table("phase", "bottleneck", "leads\nnext", "leads\nother", "other kind", text=(1, 4))
     for phase in phases:
         lead = phase.lead
-        leads = (_by(lead.time_s, lead.next_s), _by(lead.time_s, lead.next_kind_s))
+        leads = (times_as_long(lead.time_s, lead.next_s), times_as_long(lead.time_s, lead.next_kind_s))
         made.add_row(phase.name, lead.bottleneck, *leads, lead.next_kind)
     return made
-
-
-def _by(first_s: float, next_s: float) -> str:
-    """How many times as long: '2.10x'."""
-    if next_s <= 0:
-        return MISSING
-    lead = first_s / next_s
-    return f"{lead:,.0f}x" if lead >= 10 else f"{lead:.2f}x"
-
-
-def path_summary(own: PolicyExplanation) -> str:
-    moving = own.path_parts.total_s
-    late = f", {time_text(own.path.late_s)} before a late rank began" if own.path.late_s else ""
-    return f"{time_text(moving)} of collectives, {time_text(own.path_compute_s)} of compute{late}"
 
 
 def path_table(own: PolicyExplanation) -> "Table":
@@ -153,30 +105,6 @@ def knob_table(found: Sequence[Elasticity]) -> "Table":
             each.knob, f"x {each.factor:.3g}", f"{value:+.2f}", scale.with_unit(each.changed_s), change
         )
     return made
-
-
-def by_effect(found: Sequence[Elasticity]) -> list[Elasticity]:
-    """Those with an effect, the largest first."""
-    worth = [each for each in found if each.value is not None and abs(each.value) >= NO_EFFECT]
-    return sorted(worth, key=lambda each: -abs(each.value or 0.0))
-
-
-def help_lines(own: PolicyExplanation) -> list[str]:
-    """What helps most, what makes no difference, and what could not be tried."""
-    found = own.elasticities.of
-    lines = []
-    helpful = [each for each in by_effect(found) if each.knob not in WORKLOAD_KNOBS]
-    if helpful:
-        best = helpful[0]
-        more = "more" if (best.value or 0.0) < 0 else "less"
-        lines.append(f"Most would help: {more} {best.knob} (elasticity {best.value:+.2f}).")
-    idle = [each.knob for each in found if each not in by_effect(found)]
-    if idle:
-        lines.append(f"No difference: {', '.join(idle)}.")
-    return lines + [f"Not turned: {knob}: {why}" for knob, why in own.elasticities.refused]
-
-
-WORKLOAD_KNOBS = ("batch a rank", "skew (Zipf's s)")
 
 
 def _table(first: str, *others: str, text: tuple[int, ...] = ()) -> "Table":

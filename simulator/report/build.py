@@ -16,14 +16,14 @@ def build_report(folder: Path) -> None:
     """
     from simulator.report.page.render import write_page
     from simulator.report.page.run import run_page
-    from simulator.report.plots.catalogue import PLOTS as CATALOGUE
+    from simulator.report.plots.catalogue import plots_of
     from simulator.report.plots.style import house_style, save
 
     results = read_results(folder)
     try:
         (folder / PLOTS).mkdir(exist_ok=True)
         with house_style():
-            for plot in CATALOGUE:
+            for plot in plots_of(results):
                 save(plot.draw(results), folder / PLOTS / plot.name)
         write_page(run_page(results, folder / PLOTS), folder / PAGE)
     except OSError as error:

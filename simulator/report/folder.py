@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 import numpy as np
 
+from simulator.anatomy.anatomy import Anatomy
+from simulator.anatomy.elasticity import Elasticities
 from simulator.arrays import IntArray
 from simulator.csv_cells import unguarded
 from simulator.errors import UserError
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
 
 SAFE_IN_NAMES = " =,+@"
 LONGEST_STEM = 150  # of a file name, which file systems limit to 255 bytes
-TEXT_COLUMNS = ("policy", "table", "phase", "step", "tier", "bottleneck", "resource", "kind")
+TEXT_COLUMNS = (
+    *("policy", "table", "phase", "step", "tier", "bottleneck", "resource", "kind"),
+    *("role", "stream", "operation"),
+)
 TABLE_COLUMNS = {
     "phases.csv": (
         *(
@@ -39,6 +44,18 @@ TABLE_COLUMNS = {
     "tiers.csv": ("policy", "table", "tier", "start_row", "stop_row", "lookup_share"),
     "popularity.csv": ("table", "rows", "cumulative_share"),
 }
+TIMELINE_COLUMNS = (
+    *("rank", "island", "role", "stream", "kind", "operation"),
+    *("enter_s", "start_s", "end_s"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What an iteration's time is made of, and what it follows, if that has been computed."""
+
+    anatomy: Anatomy
+    elasticities: Elasticities | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +95,33 @@ class Results:
         path = self.folder / matrix_name(policy, phase)
         return np.loadtxt(path, dtype=np.int64, ndmin=2) if path.exists() else None
 
+    @property
+    def has_first_iteration(self) -> bool:
+        """Whether timelines and explanations are there; versions before they were kept wrote none."""
+        names = (name(policy) for policy in self.policies for name in (timeline_name, explanation_name))
+        return all((self.folder / name).exists() for name in names)
+
+    def timeline(self, policy: str) -> "DataFrame":
+        """The lanes of a policy's first iteration, with `TIMELINE_COLUMNS`. Raises UserError."""
+        return _read_table(self.folder / timeline_name(policy), TIMELINE_COLUMNS)
+
+    def explanation(self, policy: str) -> Explanation:
+        """Of a policy's first iteration. Raises UserError."""
+        path = self.folder / explanation_name(policy)
+        data = _read_json(path)
+        try:
+            elasticities = Elasticities.from_json(data) if "elasticities" in data else None
+            return Explanation(Anatomy.from_json(data), elasticities)
+        except (KeyError, TypeError) as error:
+            raise UserError(f"{path}: is no explanation: {error}") from error
+
 
 def read_results(folder: Path) -> Results:
     """Read all but the matrices. Raises UserError for a file that is missing or lacks a column."""
-    frames = {name.removesuffix(".csv"): _read_table(folder / name) for name in TABLE_COLUMNS}
+    frames = {
+        name.removesuffix(".csv"): _read_table(folder / name, columns)
+        for name, columns in TABLE_COLUMNS.items()
+    }
     return Results(
         folder,
         summary=_read_json(folder / "summary.json"),
@@ -133,27 +173,27 @@ def _read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def _read_table(path: Path) -> "DataFrame":
+def _read_table(path: Path, columns: Sequence[str]) -> "DataFrame":
     import pandas as pd
 
     texts = dict.fromkeys(TEXT_COLUMNS, str)
-    missing = {column: [""] for column in TABLE_COLUMNS[path.name] if column not in texts}
+    missing = {column: [""] for column in columns if column not in texts}
     try:
         frame = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=missing)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}; a results folder holds it") from error
     except pd.errors.EmptyDataError:
-        columns = TABLE_COLUMNS[path.name]  # a table without rows has no header line either
+        # A table without rows has no header line either.
         return pd.DataFrame({column: pd.Series(dtype=texts.get(column, float)) for column in columns})
     except ValueError as error:
         raise UserError(f"{path}: is not a table: {error}") from error
-    _require_columns(path, frame.columns)
+    _require_columns(path, frame.columns, columns)
     for column in frame.columns.intersection(list(TEXT_COLUMNS)):
         frame[column] = frame[column].map(unguarded)
     return frame
 
 
-def _require_columns(path: Path, found: Iterable[str]) -> None:
-    missing = [column for column in TABLE_COLUMNS[path.name] if column not in set(found)]
+def _require_columns(path: Path, found: Iterable[str], wanted: Sequence[str]) -> None:
+    missing = [column for column in wanted if column not in set(found)]
     if missing:
         raise UserError(f"{path}: lacks the column(s) {', '.join(missing)}")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from simulator.report.folder import matrix_name
+from simulator.report.folder import explanation_name, matrix_name, timeline_name
 from simulator.seeds import generator
 
 TIERS = {"flexshard": ("replicated", "island", "global"), "hybrid": ("replicated", "global")}
@@ -44,6 +44,11 @@ def write_folder(
     write_csv(folder / "memory.csv", memory_rows(policies))
     write_csv(folder / "tiers.csv", tier_rows(policies, tables))
     write_csv(folder / "popularity.csv", popularity_rows(tables))
+    for policy in policies:
+        lanes = lane_rows(policy, island_sizes, phases)
+        write_csv(folder / timeline_name(policy), lanes)
+        explanation = explanation_json(policy, phases)
+        (folder / explanation_name(policy)).write_text(json.dumps(explanation))
     write_matrices(folder, policies, island_sizes, traffic=traffic)
     summary = summary_json(policies, baseline or policies[0], phases, folder, traffic=traffic)
     (folder / "summary.json").write_text(json.dumps(summary))
@@ -246,6 +251,80 @@ def manifest_json(
         "topology": {"name": "made_up", "islands": len(island_sizes), "scale_up": {"bandwidth": "450 GB/s"}},
         "workload": {"name": "made_up", "batch_per_rank": 512, "tables": [{"name": "items", "count": 2}]},
         "experiment": {"name": name, "policies": list(policies), "iterations": 2, "seed": 7},
+    }
+
+
+def lane_rows(policy: str, island_sizes: tuple[int, ...], phases: list[dict]) -> list[dict]:
+    """The first and the last rank of each island; the last comes later to every phase of the first iteration."""
+    own = [row for row in phases if row["policy"] == policy and row["iteration"] == 0]
+    starts = np.cumsum([0, *island_sizes])
+    rows = []
+    for island, size in enumerate(island_sizes):
+        for role in ("slowest", "fastest")[: min(size, 2)]:
+            now_s = 0.0
+            lane = {
+                "rank": int(starts[island]) + (size - 1) * (role == "fastest"),
+                "island": island,
+                "role": role,
+            }
+            for phase in own:
+                late_s = phase["max_wait_s"] * (role == "slowest")
+                start_s = now_s + phase["max_wait_s"]
+                end_s = start_s + phase["transfer_s"]
+                times = {"enter_s": now_s + late_s, "start_s": start_s, "end_s": end_s}
+                what = {"stream": "communication", "kind": "collective", "operation": phase["phase"]}
+                rows.append({**lane, **what, **times})
+                now_s = end_s
+            times = {"enter_s": now_s, "start_s": now_s, "end_s": now_s + 0.009}
+            rows.append({**lane, "stream": "compute", "kind": "compute", "operation": "dense", **times})
+    return rows
+
+
+def explanation_json(policy: str, phases: list[dict]) -> dict:
+    """Of the first iteration: nine tenths of every phase are its bound, the rest is start-up."""
+    own = [row for row in phases if row["policy"] == policy and row["iteration"] == 0]
+    moving_s = sum(row["transfer_s"] for row in own)
+    lead = {"bottleneck": "nic/3/egress", "next": "nic/2/egress", "next_kind": "scale_up/3/egress"}
+
+    def parts(transfer_s: float, waiting_s: float) -> dict:
+        names = ("imbalance_s", "pair_cap_s", "contention_s", "latency_s")
+        shares = {"even_s": 0.9 * transfer_s, "startup_s": 0.1 * transfer_s, "waiting_s": waiting_s}
+        return shares | dict.fromkeys(names, 0.0)
+
+    def phase(row: dict) -> dict:
+        times = {"time_s": row["bound_s"], "next_s": row["bound_s"] / 2, "next_kind_s": row["bound_s"] / 8}
+        made = {"name": row["phase"], "parts": parts(row["transfer_s"], row["mean_wait_s"])}
+        return (
+            made
+            | {key: row[key] for key in ("mean_wait_s", "max_wait_s", "transfer_s", "bound_s")}
+            | {"lead": lead | times}
+        )
+
+    def step(operation: int, row: dict, begin_s: float) -> dict:
+        made = {
+            "operation": operation,
+            "name": row["phase"],
+            "rank": 3,
+            "last_to_come": 2,
+            "begin_s": begin_s,
+        }
+        waits = {key: row[key] for key in ("mean_wait_s", "max_wait_s")}
+        return made | waits | {"end_s": begin_s + row["transfer_s"]}
+
+    begins_s = np.cumsum([0.0, *(row["transfer_s"] for row in own)]).tolist()
+    return {
+        "policy": policy,
+        "iteration_s": moving_s + 0.009,
+        "communication_s": moving_s,
+        "communication_parts_s": parts(moving_s, 0.0) | {"overlap_s": 0.0},
+        "slowest_rank": 3,
+        "phases": [phase(row) for row in own],
+        "critical_path": {
+            "late_s": 0.0,
+            "compute_s": 0.009,
+            "parts_s": parts(moving_s, 0.0),
+            "steps": [step(place, *pair) for place, pair in enumerate(zip(own, begins_s, strict=False))],
+        },
     }
 
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 import simulator
-from simulator.explanation.elasticity import Elasticities, Elasticity
-from simulator.explanation.text import by_effect, explanation_text, help_lines, summary
+from simulator.anatomy.elasticity import Elasticities, Elasticity
+from simulator.explanation.text import explanation_text
+from simulator.report.explanation_words import by_effect, help_lines, summary
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,27 +58,24 @@ def test_a_single_rank_has_nothing_to_say():
 
 class TestHelp:
     @staticmethod
-    def lines(*of: tuple[str, float], refused=(), like=None):
-        from dataclasses import replace
-
+    def lines(*of: tuple[str, float], refused=()):
         found = tuple(Elasticity(knob, 2.0, 1.0, 2.0**value) for knob, value in of)
-        return help_lines(replace(like, elasticities=Elasticities(found, refused)))
+        return help_lines(Elasticities(found, refused))
 
-    def test_the_largest_of_the_cluster_helps_most(self, explanations):
+    def test_the_largest_of_the_cluster_helps_most(self):
         lines = self.lines(
             ("NIC bandwidth", -0.5),
             ("batch a rank", 0.9),
             ("scale-out latency", 0.6),
             ("HBM bandwidth", 0.001),
-            like=explanations[0],
         )
         assert lines == [
             "Most would help: less scale-out latency (elasticity +0.60).",
             "No difference: HBM bandwidth.",
         ]
 
-    def test_what_could_not_be_turned_is_told(self, explanations):
-        lines = self.lines(refused=(("NIC bandwidth", "too fast"),), like=explanations[0])
+    def test_what_could_not_be_turned_is_told(self):
+        lines = self.lines(refused=(("NIC bandwidth", "too fast"),))
         assert lines == ["Not turned: NIC bandwidth: too fast"]
 
     def test_effects_are_sorted(self):

@@ -180,7 +180,7 @@ class TestLatency:
         )
         times_s = latency.time_by_phase(read_results(tmp_path))
         assert times_s.loc[("row_wise", "dense_sync", ""), "transfer_s"] == 0.5
-        assert "dense_sync" in latency.used_colours(read_results(tmp_path))
+        assert "dense sync" in latency.chart(read_results(tmp_path)).legend()
 
     def test_a_policy_without_communication_says_so(self, folders: dict[str, Results]) -> None:
         shown = texts(drawn(latency.PLOT, folders["no traffic"]))

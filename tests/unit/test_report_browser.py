@@ -101,7 +101,7 @@ def seen(
 
 def test_no_console_errors_and_all_pictures_shown(seen: dict[str, Any]) -> None:
     assert seen["console"] == []
-    assert seen["pictures"] == [True] * 6
+    assert seen["pictures"] == [True] * 8
 
 
 def test_the_page_does_not_scroll_sideways(seen: dict[str, Any]) -> None:

@@ -3,24 +3,29 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
-from simulator.report.folder import Results
+from simulator.report.folder import Results, trace_name
 from simulator.report.headline import headline
 from simulator.report.page import cells
-from simulator.report.page.content import Code, Fold, Gallery, Page, Picture, Section, Terms
+from simulator.report.page.content import Code, Fold, Gallery, Links, Page, Picture, Section, Terms
+from simulator.report.page.explanation import explanation_folds
 from simulator.report.page.render import data_uri
-from simulator.report.plots.catalogue import PLOTS
+from simulator.report.plots import made_of, timeline
+from simulator.report.plots.catalogue import OVERVIEW
 from simulator.report.plots.plot import Plot
 
 SUBJECT = "sharding policies compared"
+TRACES = "Up to 64 ranks with every byte count, for ui.perfetto.dev:"
 
 
 def run_page(results: Results, plots: Path) -> Page:
     """The page of `results`, with the SVG files that lie in the folder `plots`."""
     sections = (
         comparison_section(results),
+        Section("Pictures", (Gallery(tuple(picture(plot, results, plots) for plot in OVERVIEW)),)),
+        *(first_iteration_sections(results, plots) if results.has_first_iteration else ()),
         notes_section(results),
-        Section("Pictures", (Gallery(tuple(picture(plot, results, plots) for plot in PLOTS)),)),
         details_section(results),
     )
     return Page(
@@ -42,6 +47,17 @@ def notes_section(results: Results) -> Section:
     """What the planners say; no block when they say nothing."""
     said = tuple((policy, tuple(notes)) for policy, notes in results.manifest["notes"].items() if notes)
     return Section("What the planners say", (Terms(said),) if said else ())
+
+
+def first_iteration_sections(results: Results, plots: Path) -> tuple[Section, ...]:
+    """Its timeline, and where its time goes."""
+    traces = tuple((policy, quote(trace_name(policy))) for policy in results.policies)
+    return (
+        Section(
+            "Timeline of the first iteration", (picture(timeline.PLOT, results, plots), Links(TRACES, traces))
+        ),
+        Section("Why it takes so long", (picture(made_of.PLOT, results, plots), *explanation_folds(results))),
+    )
 
 
 def picture(plot: Plot, results: Results, plots: Path) -> Picture:

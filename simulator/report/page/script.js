@@ -1,7 +1,7 @@
 "use strict";
 
 const CONFIGURATION = { displaylogo: false, displayModeBar: "hover", responsive: true, doubleClick: "reset",
-  modeBarButtonsToRemove: ["lasso2d", "select2d", "autoScale2d", "toImage"] };
+  modeBarButtons: [["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]] };
 const NARROW_PX = 560;
 
 /* Tables: a heading sorts, a field searches. */

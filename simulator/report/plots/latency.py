@@ -1,33 +1,21 @@
 """Communication time by step: transfer in the colour of its tier, waiting for others hatched."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simulator.report.folder import Results
 from simulator.report.headline import SAME_SHARE
-from simulator.report.plots.interactive import Bar, Group, Part, bar_figure
+from simulator.report.plots.bars import Bar, BarChart, Group, Part, bar_chart_picture, bar_figure
 from simulator.report.plots.plot import Plot, View
-from simulator.report.plots.style import (
-    GREY,
-    SYNC_COLOURS,
-    TIER_COLOURS,
-    bar_end,
-    legend_above,
-    new_figure,
-    plain_bars,
-    policy_name,
-    policy_title,
-    title,
-)
+from simulator.report.plots.style import GREY, SYNC_COLOURS, TIER_COLOURS, policy_title
 from simulator.report.scales import share_text, time_scale, time_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
 QUESTION = "Where does communication time go, and how much is waiting?"
 PARTS = ["mean_wait_s", "transfer_s"]
-WAITING = "waiting for others"
+WAITING, OTHER = "waiting for others", "other"
 
 
 def time_by_phase(results: Results) -> "DataFrame":
@@ -35,50 +23,21 @@ def time_by_phase(results: Results) -> "DataFrame":
     return results.phases.groupby(["policy", "step", "tier"], sort=False)[PARTS].mean()
 
 
-def draw_latency(ax: "Axes", results: Results) -> None:
+def chart(results: Results) -> BarChart:
     """One bar a step under each policy's name; the tiers of a step end to end, each after its waiting."""
     times_s = time_by_phase(results)
     longest_s = float(times_s.sum(axis=1).groupby(["policy", "step"]).sum().max()) if len(times_s) else 0.0
     scale = time_scale([longest_s])
-    ticks: list[tuple[float, str]] = []
-    row = 0.0
-    for policy in results.policies:
-        policy_name(ax, row, policy, results.baseline)
-        mine = times_s[times_s.index.get_level_values("policy") == policy]
-        if mine.empty:
-            row += 0.85
-            bar_end(ax, 0, row, "no communication")
-        for step, tiers in mine.groupby("step", sort=False):
-            row, left = row + 0.85, 0.0
-            for (_, _, tier), (wait_s, transfer_s) in zip(tiers.index, tiers.to_numpy(), strict=True):
-                colour = SYNC_COLOURS.get(str(step), TIER_COLOURS.get(tier, GREY))
-                wait, transfer = wait_s / scale.size, transfer_s / scale.size
-                hatched: dict[str, Any] = {
-                    "facecolor": "white",
-                    "edgecolor": colour,
-                    "hatch": "/////",
-                    "linewidth": 0.6,
-                }
-                ax.barh(row, wait, left=left, height=0.7, **hatched)
-                ax.barh(row, transfer, left=left + wait, height=0.7, color=colour)
-                left += wait + transfer
-            bar_end(ax, left, row, time_text(left * scale.size))
-            ticks.append((row, str(step).replace("_", " ")))
-        row += 1.2
-    ax.set_yticks([y for y, _ in ticks], [step for _, step in ticks])
-    plain_bars(ax, rows=row - 0.6, longest=longest_s / scale.size, label=f"{scale.unit}, mean an iteration")
-
-
-def views(results: Results) -> tuple[View, ...]:
-    """The same bars."""
-    times_s = time_by_phase(results)
-    longest_s = float(times_s.sum(axis=1).groupby(["policy", "step"]).sum().max()) if len(times_s) else 0.0
-    scale = time_scale([longest_s])
-    groups = [
-        Group(policy_title(policy, results.baseline), step_bars(times_s, policy))
-        for policy in results.policies
-    ]
-    return (View("all", bar_figure(groups, scale=scale, label=f"{scale.unit}, mean an iteration")),)
+    return BarChart(
+        tuple(
+            Group(policy_title(policy, results.baseline), step_bars(times_s, policy))
+            for policy in results.policies
+        ),
+        scale,
+        f"{scale.unit}, mean an iteration",
+        order=(*(name.replace("_", " ") for name in (*TIER_COLOURS, *SYNC_COLOURS)), OTHER, WAITING),
+        columns=4,
+    )
 
 
 def step_bars(times_s: "DataFrame", policy: str) -> tuple[Bar, ...]:
@@ -88,7 +47,7 @@ def step_bars(times_s: "DataFrame", policy: str) -> tuple[Bar, ...]:
     for step, tiers in mine.groupby("step", sort=False):
         parts: list[Part] = []
         for (_, _, tier), (wait_s, transfer_s) in zip(tiers.index, tiers.to_numpy(), strict=True):
-            name = str(step) if step in SYNC_COLOURS else str(tier or "other")
+            name = str(step) if step in SYNC_COLOURS else str(tier or OTHER)
             colour = SYNC_COLOURS.get(str(step), TIER_COLOURS.get(tier, GREY))
             what = f"{step} {tier}".replace("_", " ").strip()
             parts.append(Part(WAITING, float(wait_s), colour, f"{what}, waiting for others", hatched=True))
@@ -98,26 +57,12 @@ def step_bars(times_s: "DataFrame", policy: str) -> tuple[Bar, ...]:
     return tuple(bars) or (Bar("", (), "no communication"),)
 
 
-def used_colours(results: Results) -> dict[str, str]:
-    """The legend's entries: only what occurs."""
-    phases = results.phases
-    plain = phases[~phases["step"].isin(SYNC_COLOURS)]
-    colours = {tier: colour for tier, colour in TIER_COLOURS.items() if tier in set(plain["tier"])}
-    return colours | {step: SYNC_COLOURS[step] for step in SYNC_COLOURS if step in set(phases["step"])}
-
-
 def draw(results: Results) -> "Figure":
-    """Draw the plot of a results folder."""
-    from matplotlib.patches import Patch
+    return bar_chart_picture(chart(results), QUESTION)
 
-    bars = max(len(time_by_phase(results).groupby(["policy", "step"])), len(results.policies))
-    figure = new_figure(1.2 + 0.19 * bars + 0.25 * len(results.policies))
-    ax = figure.subplots()
-    draw_latency(ax, results)
-    waiting = Patch(facecolor="white", edgecolor=GREY, hatch="/////", label=WAITING)
-    legend_above(ax, used_colours(results), extra=[waiting], columns=4)
-    title(figure, QUESTION)
-    return figure
+
+def views(results: Results) -> tuple[View, ...]:
+    return (View("all", bar_figure(chart(results))),)
 
 
 def finding(results: Results) -> str:

@@ -31,3 +31,4 @@ class Plot:
     finding: Callable[[Results], str]  # the answer in a sentence; also the picture's alternative text
     reading: str  # how to read the picture
     choice: str = "policy"  # what the views differ in
+    needs_first_iteration: bool = False  # drawn from the timeline or the explanation

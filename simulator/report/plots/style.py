@@ -109,12 +109,6 @@ def plain_bars(ax: "Axes", *, rows: float, longest: float, label: str) -> None:
     ax.set_axisbelow(True)
 
 
-def policy_name(ax: "Axes", y: float, policy: str, baseline: str) -> None:
-    """A policy's name at the zero line, above its bars."""
-    name = policy_title(policy, baseline)
-    ax.text(0, y, name, va="center", color=BLACK, weight="bold", bbox=HALO)
-
-
 def bar_end(ax: "Axes", x: float, y: float, text: str) -> None:
     """A figure right of a bar that ends at `x`."""
     ax.annotate(text, (x, y), xytext=(3, 0), textcoords="offset points", va="center", color=BLACK)

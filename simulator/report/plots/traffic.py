@@ -5,23 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from simulator.report.folder import Results
 from simulator.report.headline import SAME_SHARE
-from simulator.report.plots.interactive import Bar, Group, Part, bar_figure
+from simulator.report.plots.bars import Bar, BarChart, Group, Part, bar_chart_picture, bar_figure
 from simulator.report.plots.plot import Plot, View
-from simulator.report.plots.style import (
-    SYNC_COLOURS,
-    TIER_COLOURS,
-    bar_end,
-    legend_above,
-    new_figure,
-    plain_bars,
-    policy_name,
-    policy_title,
-    title,
-)
+from simulator.report.plots.style import SYNC_COLOURS, TIER_COLOURS, policy_title
 from simulator.report.scales import byte_scale, bytes_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
@@ -44,56 +33,30 @@ def traffic_by_use(results: Results) -> "DataFrame":
     return total.div(iterations, axis=0, level="policy")
 
 
-def draw_traffic(ax: "Axes", results: Results) -> None:
+def chart(results: Results) -> BarChart:
     """Two stacked bars a policy, NIC above NVLink."""
     traffic = traffic_by_use(results)
-    totals = traffic.groupby("policy").sum()
-    longest = float(totals.to_numpy().max(initial=0))
-    scale = byte_scale([longest])
-    uses = [use for use in COLOURS if use in traffic.index.get_level_values("use")]
-    ticks = []
-    for row, policy in enumerate(results.policies):
-        policy_name(ax, 3 * row, policy, results.baseline)
-        for place, (wire, column) in enumerate(WIRES.items(), start=1):
-            y, left = 3 * row + 0.85 * place, 0.0
-            for use in uses:
-                width = float(traffic[column].get((policy, use), 0)) / scale.size
-                ax.barh(y, width, left=left, height=0.72, color=COLOURS[use])
-                left += width
-            bar_end(ax, left, y, bytes_text(left * scale.size))
-            ticks.append((y, wire))
-    ax.set_yticks([y for y, _ in ticks], [wire for _, wire in ticks])
+    scale = byte_scale([float(traffic.groupby("policy").sum().to_numpy().max(initial=0))])
+
+    def bar(policy: str, wire: str) -> Bar:
+        sizes = {use: float(traffic[WIRES[wire]].get((policy, use), 0)) for use in COLOURS}
+        parts = (Part(use, size, COLOURS[use], f"{use} on {wire}") for use, size in sizes.items() if size)
+        return Bar(wire, tuple(parts), bytes_text(sum(sizes.values())))
+
+    groups = (
+        Group(policy_title(policy, results.baseline), tuple(bar(policy, wire) for wire in WIRES))
+        for policy in results.policies
+    )
     label = f"{scale.unit} an iteration, all ranks together"
-    plain_bars(ax, rows=3 * len(results.policies) - 0.6, longest=longest / scale.size, label=label)
-    legend_above(ax, {use: COLOURS[use] for use in uses})
+    return BarChart(tuple(groups), scale, label, order=tuple(COLOURS))
 
 
 def draw(results: Results) -> "Figure":
-    figure = new_figure(1.1 + 0.62 * len(results.policies))
-    draw_traffic(figure.subplots(), results)
-    title(figure, QUESTION)
-    return figure
+    return bar_chart_picture(chart(results), QUESTION)
 
 
 def views(results: Results) -> tuple[View, ...]:
-    """The same bars."""
-    traffic = traffic_by_use(results)
-    scale = byte_scale([float(traffic.groupby("policy").sum().to_numpy().max(initial=0))])
-    uses = [use for use in COLOURS if use in traffic.index.get_level_values("use")]
-
-    def bar(policy: str, wire: str) -> Bar:
-        sizes = {use: float(traffic[WIRES[wire]].get((policy, use), 0)) for use in uses}
-        parts = tuple(
-            Part(use, size, COLOURS[use], f"{use} on {wire}") for use, size in sizes.items() if size
-        )
-        return Bar(wire, parts, bytes_text(sum(sizes.values())))
-
-    groups = [
-        Group(policy_title(policy, results.baseline), tuple(bar(policy, wire) for wire in WIRES))
-        for policy in results.policies
-    ]
-    figure = bar_figure(groups, scale=scale, label=f"{scale.unit} an iteration, all ranks together")
-    return (View("all", figure),)
+    return (View("all", bar_figure(chart(results))),)
 
 
 def finding(results: Results) -> str:

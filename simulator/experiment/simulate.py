@@ -5,7 +5,7 @@ order, taken from a checkpoint, or left out.
 """
 
 from collections.abc import Callable, Iterator, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from simulator.engine.iteration import IDS, iteration_program
@@ -16,7 +16,7 @@ from simulator.metrics.bounds import collective_bounds
 from simulator.metrics.hit_rates import HitRate, hit_rates
 from simulator.metrics.invariants import check_iteration, check_memory
 from simulator.metrics.measure import measure
-from simulator.metrics.records import IterationRecord
+from simulator.metrics.records import IterationRecord, mean_record
 from simulator.metrics.summary import PolicySummary, estimate, summarise
 from simulator.sharding.check import check_plan
 from simulator.sharding.memory import MemoryUse, memory_bytes
@@ -61,7 +61,8 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Iteration:
-    """All that one replayed iteration leaves behind."""
+    """All that one replayed iteration leaves behind: traffic and timeline of one that synchronises copies, and the
+    record of an iteration on average, where not every one does."""
 
     traffic: Traffic
     timeline: Timeline
@@ -124,7 +125,21 @@ def draw(experiment: Experiment, placement: Placement, number: int) -> Draw:
 
 
 def replay_iteration(experiment: Experiment, setup: PolicySetup, drawn: Draw) -> Iteration:
-    """Replay, measure and check what was drawn."""
+    """Replay, measure and check what was drawn.
+
+    Where copies are synchronised once in several iterations, the same draw is replayed with and without, and the
+    record is their mean, weighed as often as they come: each iteration is then drawn as any other, and one of them
+    counts its part of a synchronisation.
+    """
+    synchronising = _replayed(experiment, setup, drawn)
+    every = setup.plan.execution.sync_every
+    if every == 1 or not drawn.traffic.sync:
+        return synchronising
+    other = _replayed(experiment, setup, replace(drawn, traffic=replace(drawn.traffic, sync=())))
+    return replace(synchronising, record=mean_record(synchronising.record, other.record, share=1 / every))
+
+
+def _replayed(experiment: Experiment, setup: PolicySetup, drawn: Draw) -> Iteration:
     topology, workload, traffic = experiment.topology, experiment.workload, drawn.traffic
     program = iteration_program(traffic, workload, topology, setup.plan.execution, next_ids=drawn.next_ids)
     timeline = replay(program, topology, engine=experiment.engine, tolerance=experiment.tolerance or None)

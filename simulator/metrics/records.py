@@ -3,7 +3,7 @@
 Bytes count what ranks hand to the network (the diagonal never counts); seconds are simulated time.
 """
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 
@@ -32,12 +32,14 @@ class IterationMetrics:
     overlapped collectives count once. `bound_s` is the most that any rank has on one stream, the port
     bounds of its collectives added up. `imbalance` is max over mean of the bytes that ranks send in
     the forward embeddings all-to-alls; None when none are sent.
+
+    Bytes are whole where every iteration synchronises copies; else each counts its part of a synchronisation.
     """
 
-    global_all_to_all_bytes: int
-    inter_island_bytes: int
-    intra_island_bytes: int
-    replica_sync_inter_island_bytes: int
+    global_all_to_all_bytes: float
+    inter_island_bytes: float
+    intra_island_bytes: float
+    replica_sync_inter_island_bytes: float
     communication_s: float
     communication_without_sync_s: float
     iteration_s: float
@@ -47,7 +49,7 @@ class IterationMetrics:
 
 @dataclass(frozen=True)
 class IterationRecord:
-    """One finished iteration of one policy."""
+    """One finished iteration of one policy. `phases` are those of one that synchronises copies."""
 
     policy: str
     iteration: int
@@ -55,7 +57,7 @@ class IterationRecord:
     phases: tuple[PhaseRecord, ...]
     lookups_by_tier: dict[str, int]  # where they were answered; `local` is the rank itself
     hits_by_tier: dict[str, int]  # the tier of their row, local or not
-    resource_bytes: tuple[int, ...]  # [resources] payload that passed each resource
+    resource_bytes: tuple[float, ...]  # [resources] payload that passed each resource
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -72,6 +74,20 @@ class IterationRecord:
             hits_by_tier=data["hits_by_tier"],
             resource_bytes=tuple(data["resource_bytes"]),
         )
+
+
+def mean_record(one: IterationRecord, other: IterationRecord, *, share: float) -> IterationRecord:
+    """One replay's figures with the weight `share`, and those of another of the same draw with the rest. Phases and
+    counts are the one's."""
+
+    def mean(first: float | None, second: float | None) -> float | None:
+        return None if first is None or second is None else share * first + (1 - share) * second
+
+    own, others = vars(one.metrics), vars(other.metrics)
+    metrics = IterationMetrics(**{name: mean(own[name], others[name]) for name in own})  # type: ignore[arg-type]
+    passed = zip(one.resource_bytes, other.resource_bytes, strict=True)
+    resource_bytes = tuple(share * first + (1 - share) * second for first, second in passed)
+    return replace(one, metrics=metrics, resource_bytes=resource_bytes)
 
 
 METRIC_NAMES = tuple(field.name for field in fields(IterationMetrics))

@@ -9,7 +9,7 @@ from simulator.seeds import generator
 from simulator.sharding.plan import Tier
 from simulator.traffic.draws import Counts, draw_counts
 from simulator.traffic.placement import RECLAIMED, Part, Placement, Run
-from simulator.traffic.sync import TouchedRows, dense_synchronisations, is_due
+from simulator.traffic.sync import TouchedRows, dense_synchronisations
 from simulator.traffic.synchronisation import Synchronisation
 from simulator.traffic.tally import LENGTH_BYTES, Tally
 from simulator.workload.workload import Batch
@@ -27,8 +27,7 @@ class Books:
         self.tallies = [Tally(readers, pooled=pooled) for readers in placement.readers]
         self.host_elements = np.zeros(placement.world_size, dtype=np.int64)  # read by each owner
         self._hits, self._local, self._distinct = Counter[str](), Counter[str](), Counter[str]()
-        sparse = placement.execution.sync == "sparse" and is_due(placement, batch.iteration)
-        self._touched = TouchedRows(placement) if sparse else None
+        self._touched = TouchedRows(placement) if placement.execution.sync == "sparse" else None
 
     def add_table(self, index: int) -> None:
         """Draw the places of one table's lookups and add up the requests."""
@@ -91,9 +90,7 @@ class Books:
         return {kind: self._distinct[kind] for kind in KINDS}
 
     def synchronisations(self) -> tuple[Synchronisation, ...]:
-        """What copies exchange at the end of this iteration."""
+        """What copies exchange at the end of this iteration, if it is one that synchronises."""
         if self._touched is not None:
             return self._touched.synchronisations()
-        return (
-            dense_synchronisations(self._placement) if is_due(self._placement, self._batch.iteration) else ()
-        )
+        return dense_synchronisations(self._placement)

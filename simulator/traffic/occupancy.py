@@ -27,10 +27,12 @@ from simulator.arrays import FloatArray, IntArray
 ROUNDING_VARIANCE = 1 / 6  # what rounding up or down without bias adds to a wide distribution
 NARROW_VARIANCE = 1 / 4  # below it two whole numbers next to the mean are all that comes
 
+MOST_LOOKUPS = 1 << 52
+
 
 def _numbers() -> IntArray:
     numbers = [0]
-    while numbers[-1] < 1 << 52:
+    while numbers[-1] <= MOST_LOOKUPS:
         numbers.append(max(numbers[-1] + 1, numbers[-1] * 5 // 4))
     return np.array(numbers, dtype=np.int64)
 

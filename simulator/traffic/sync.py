@@ -2,7 +2,7 @@
 
 Theory of operation. Replicated and island rows exchange gradients, and every copy applies their sum. Copies in
 groups (2D sparse parallel) exchange weights and optimizer state, which are averaged: TorchRec's way. Either
-happens in the last of every `sync_every` iterations.
+happens once in `sync_every` iterations; here is what one synchronisation moves.
 
     dense   everything that an owner holds
     sparse  the rows that were looked up since the last time, each with its id. Their number is drawn as if every
@@ -18,15 +18,10 @@ from simulator.arrays import IndexArray, IntArray
 from simulator.sharding.layouts import shard_sizes
 from simulator.sharding.memory import state_bytes
 from simulator.sharding.plan import Layout, Tier
+from simulator.traffic.occupancy import MOST_LOOKUPS
 from simulator.traffic.placement import Part, Placement, Run
 from simulator.traffic.synchronisation import Synchronisation
 from simulator.traffic.tally import ID_BYTES
-
-
-def is_due(placement: Placement, iteration: int) -> bool:
-    """Whether replicas are synchronised in this iteration."""
-    every = placement.execution.sync_every
-    return iteration % every == every - 1
 
 
 def dense_synchronisations(placement: Placement) -> tuple[Synchronisation, ...]:
@@ -42,6 +37,7 @@ class TouchedRows:
 
     def __init__(self, placement: Placement) -> None:
         self._placement = placement
+        self._every = min(placement.execution.sync_every, MOST_LOOKUPS)
         self._layouts = _copied_layouts(placement)
         self._chunks = [
             [np.zeros(len(owners), dtype=np.int64) for owners in layout.copies] for layout in self._layouts
@@ -55,20 +51,23 @@ class TouchedRows:
         layout, readers = self._layouts.index(run.layout), self._placement.readers[part.readers]
         held_bytes = _row_bytes(self._placement, run.layout.tier, part.columns)
         row_bytes = np.where(held_bytes > 0, ID_BYTES + held_bytes, 0)
-        lookups = lookups * self._placement.execution.sync_every
         read, place = np.unique(readers.copies, return_inverse=True)
-        of_copies = _sums(lookups, place, len(read))
+        of_copies = self._since_the_last(_sums(lookups, place, len(read)))
         touched = part.owners.occupancy.draw(rng, of_copies)
         for copy, rows in zip(read.tolist(), touched, strict=True):
             self._chunks[layout][copy] += rows * row_bytes
         if run.layout.tier == Tier.REPLICATED:
             islands = self._placement.island_of[readers.ranks]
-            of_islands = _sums(lookups, islands, len(self._placement.islands))
+            of_islands = self._since_the_last(_sums(lookups, islands, len(self._placement.islands)))
             pooled = part.owners.occupancy.draw(rng, of_islands)
             most = _sums(touched[place], islands, len(pooled))
             least = np.zeros_like(pooled)
             np.maximum.at(least, islands, touched[place])
             self._pooled[layout] += (np.clip(pooled, least, most) * row_bytes)[:, 0]
+
+    def _since_the_last(self, lookups: IntArray) -> IntArray:
+        """Those of all iterations since the last synchronisation, as far as they can be told apart."""
+        return np.minimum(lookups, MOST_LOOKUPS // self._every) * self._every
 
     def synchronisations(self) -> tuple[Synchronisation, ...]:
         """One a layout with copies, in the order in which they were met."""

@@ -33,10 +33,10 @@ from simulator.workload.workload import Batch, Workload
 class Traffic:
     """One iteration's bytes and counts.
 
-    `phases` come in the order in which they happen; steps of a tier that the plan has not are absent, and so is
-    `sync` in iterations that synchronise nothing. `gather_bytes` [world_size] int64 is what each owner reads
-    from memory to answer, replicated rows at their reader included; `host_gather_bytes` are those of it that it
-    reads from its host's memory.
+    `phases` come in the order in which they happen; steps of a tier that the plan has not are absent. `sync` is what
+    this iteration exchanges if it is the one in `sync_every` that synchronises. `gather_bytes` [world_size] int64 is
+    what each owner reads from memory to answer, replicated rows at their reader included; `host_gather_bytes` are
+    those of it that it reads from its host's memory.
 
     `lookups_by_tier` counts every lookup once: `local` was answered by the rank itself from a sharded copy,
     `replicated` from its own replica, `island`, `group` and `global` by another rank, `reclaimed` by whoever

@@ -13,11 +13,14 @@ from simulator.engine.timeline import Timeline
 from simulator.experiment.experiment import Experiment, make_experiment
 from simulator.experiment.simulate import Iteration, PolicySetup, draw, replay_iteration, set_up
 from simulator.sharding.execution import Execution
+from simulator.sharding.memory import memory_bytes
+from simulator.sharding.plan import ShardingPlan
 from simulator.sharding.registry import PolicyEntry
 from simulator.topology.build import build_topology
 from simulator.topology.spec import TopologySpec
 from simulator.topology.topology import Topology
 from simulator.traffic.phase import Phase
+from simulator.traffic.placement import prepare
 from simulator.traffic.traffic import Traffic
 from simulator.workload.build import build_workload
 from simulator.workload.spec import WorkloadSpec
@@ -128,3 +131,9 @@ def relabelled_phase(phase: Phase, new_of: np.ndarray) -> Phase:
     old_of = np.argsort(new_of)
     groups = tuple(sorted(tuple(sorted(new_of[list(group)].tolist())) for group in phase.groups))
     return replace(phase, groups=groups, matrix=phase.matrix[np.ix_(old_of, old_of)])
+
+
+def placed(made: Experiment, plan: ShardingPlan) -> PolicySetup:
+    """A plan that was made for another experiment, placed in this one."""
+    memory = memory_bytes(plan, made.workload.statistics(), made.topology)
+    return PolicySetup(plan.policy, plan, memory, prepare(plan, made.workload, made.topology, seed=made.seed))

@@ -1,5 +1,6 @@
 """One width, count or label changed: the bytes and times that must change change exactly, the others do not."""
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -145,7 +146,7 @@ def of_islands(draw: st.DrawFn, islands: int, size: int) -> np.ndarray:
 
 @st.composite
 def renamings(draw: st.DrawFn) -> np.ndarray:
-    how = draw(st.sampled_from([within_islands, of_islands]))
+    how: Callable[..., np.ndarray] = draw(st.sampled_from([within_islands, of_islands]))
     return how(draw, 3, 3)
 
 

@@ -5,6 +5,7 @@ an operation in `after`, or for ranks that have not come, or for bytes that do n
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class DeadlockError(UserError):
     """Ranks wait for what will never happen. One line for each operation at which some stand."""
 
 
-def check_all_ended(program: Program, queues: Queues, journal: Journal) -> None:
+def check_all_ended(program: Program, queues: Queues, journal: Journal[Any]) -> None:
     """Raise DeadlockError when a queue has operations left."""
     standing = standing_at(queues, journal)
     if not standing:
@@ -36,7 +37,7 @@ def check_all_ended(program: Program, queues: Queues, journal: Journal) -> None:
     raise DeadlockError("\n".join([head, *lines]))
 
 
-def standing_at(queues: Queues, journal: Journal) -> dict[tuple[int, str], int]:
+def standing_at(queues: Queues, journal: Journal[Any]) -> dict[tuple[int, str], int]:
     """The first operation without an end of each queue that has one, by (rank, stream)."""
     ended = ~np.isnan(journal.end_s)
     standing = {}
@@ -51,7 +52,7 @@ class Report:
     """Puts in words why ranks stand where they stand."""
 
     def __init__(
-        self, program: Program, queues: Queues, journal: Journal, standing: Mapping[tuple[int, str], int]
+        self, program: Program, queues: Queues, journal: Journal[Any], standing: Mapping[tuple[int, str], int]
     ) -> None:
         self.program = program
         self.queues = queues

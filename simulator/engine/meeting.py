@@ -7,23 +7,25 @@ receives in the last stage has arrived; without stages, at the end of the start-
 of the network's own events and needs no SimPy process.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Generic
 
 import numpy as np
 from simpy import Event
 
 from simulator.collectives.stage import Stage
-from simulator.engine.journal import Journal
+from simulator.engine.journal import Journal, W
 from simulator.engine.program import Collective, Transfer
 from simulator.network.flows import Flows
 from simulator.network.network import Network
 
 
-class Meeting:
+class Meeting(Generic[W]):
     """Call `come` once for each rank. What happens is written to the journal."""
 
     def __init__(
-        self, index: int, operation: Collective | Transfer, journal: Journal, network: Network
+        self, index: int, operation: Collective | Transfer, journal: Journal[W], network: Network
     ) -> None:
         self.index = index
         self.name = operation.name
@@ -34,7 +36,7 @@ class Meeting:
         self.network = network
         self.missing = len(operation.ranks)
         self.stages_sent = 0
-        self.under_way = 0  # ranks for which the stage just sent has not ended
+        self.under_way = 0  # events of the stage just sent that have not come
 
     def come(self, rank: int) -> None:
         """`rank` takes part from now on; the last one to come starts the operation."""
@@ -54,27 +56,34 @@ class Meeting:
     def _go_on(self) -> None:
         """Send the next stage, or let all go when there is none to send."""
         if not self.stages:
-            for rank in self.ranks:
-                self.journal.end(self.index, rank)
+            self.journal.end(self.index, self.ranks)
             return
         stage = self.stages[self.stages_sent]
         self.stages_sent += 1
-        self.under_way = len(self.ranks)
         sent = self.network.send(
             stage.flows, ranks=self.ranks, latency_steps=stage.latency_steps, name=self.name
         )
         is_last = self.stages_sent == len(self.stages)
-        for rank in self.ranks:
-            callback = partial(self._leave, rank) if is_last else self._arrive
-            sent.rank_done[rank].callbacks.append(callback)
+        arrivals = ranks_by_event(self.ranks, sent.rank_done)
+        self.under_way = len(arrivals)
+        for event, ranks in arrivals.items():
+            event.callbacks.append(partial(self._leave, ranks) if is_last else self._arrive)
 
     def _arrive(self, _: Event) -> None:
         self.under_way -= 1
         if self.under_way == 0:
             self._go_on()
 
-    def _leave(self, rank: int, _: Event) -> None:
-        self.journal.end(self.index, rank)
+    def _leave(self, ranks: list[int], _: Event) -> None:
+        self.journal.end(self.index, ranks)
+
+
+def ranks_by_event(ranks: Sequence[int], rank_done: Mapping[int, Event]) -> dict[Event, list[int]]:
+    """Ranks that are done together, in order: a network may give them one event."""
+    together: dict[Event, list[int]] = {}
+    for rank in ranks:
+        together.setdefault(rank_done[rank], []).append(rank)
+    return together
 
 
 def transfer_stages(transfer: Transfer) -> tuple[Stage, ...]:

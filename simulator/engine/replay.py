@@ -1,21 +1,24 @@
 """The replay: SimPy carries a `Program` through time and writes a `Timeline`.
 
-Theory of operation. Each queue, that is a rank's stream, is one SimPy process. It takes the queue's
-operations in order: waits until those in `after` have ended on its rank, comes to the operation, and stays
-until it has ended for its rank. A Compute is a timeout of its duration divided by the rank's compute factor.
-Transfers and collectives are `Meeting`s over one network that all of them share. A late rank comes to
-nothing before its `late_s`. The clock stops when no event is left; SimPy calls that a success even while
-processes still wait, so what has not ended by then is reported as a `DeadlockError`.
+Theory of operation. Each queue, that is a rank's stream, takes its operations in order: waits until those in
+`after` have ended on its rank, comes to the operation, and stays until it has ended for its rank. A Compute
+takes its duration divided by the rank's compute factor. Transfers and collectives are `Meeting`s over one
+network that all of them share. A late rank comes to nothing before its `late_s`. The clock stops when no event
+is left; SimPy calls that a success even while queues still wait, so what has not ended by then is reported as a
+`DeadlockError`.
 
-Events are ordered by time and then by when they were scheduled, and processes begin in the order of ranks:
-the same program gives the same timeline to the byte. Cost: at most three events for each rank in each
-operation, besides the network's own.
+A queue is no SimPy process. Queues that go on at the same moment for the same reason are called by one event, in
+the order in which they came to wait: ranks that end a collective together, or whose computes began and end
+together. Events are ordered by time and then by when they were scheduled, and queues begin in the order of ranks:
+the same program gives the same timeline to the byte. Cost: at most three events for each rank in each operation,
+besides the network's own, and as few for all ranks where none is ahead of the others.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
-from simpy import Environment, Event
+from simpy import Environment
 from simpy.core import EmptySchedule
 
 from simulator.engine.check import ProgramError, check_program
@@ -26,8 +29,6 @@ from simulator.engine.program import Compute, Program
 from simulator.engine.timeline import Timeline
 from simulator.network.network import BoundNetwork, FluidNetwork, Network
 from simulator.topology.topology import Topology
-
-Queue = tuple[int, ...]
 
 
 def replay(
@@ -79,48 +80,90 @@ def run_to_the_end(env: Environment) -> int:
         return events
 
 
+@dataclass(eq=False)
+class Queue:
+    """How far one rank is on one of its streams."""
+
+    rank: int
+    operations: tuple[int, ...]
+    place: int = 0  # of the operation that it waits for, or is in
+    has_come: bool = False  # to that operation, a meeting
+
+    def leave(self) -> None:
+        """The operation has ended: on to the next."""
+        self.place += 1
+        self.has_come = False
+
+
 class Replay:
-    """A program under way: its queues' processes and what they write down."""
+    """A program under way: its queues and what they write down."""
 
     def __init__(self, network: Network, env: Environment, program: Program, topology: Topology) -> None:
         self.env = env
-        self.operations = program.operations
         self.queues = program.all_queues()
-        self.journal = Journal(env, program)
+        self.journal: Journal[Queue] = Journal(env, program, self._go_on)
         self.needs = needs_of(program)
         self.meetings = {
             index: Meeting(index, operation, self.journal, network)
             for index, operation in enumerate(program.operations)
             if not isinstance(operation, Compute)
         }
-        self.durations_s = {
-            index: dict(zip(op.ranks, op.duration_s / topology.compute_factor[list(op.ranks)], strict=True))
+        self.durations_s: dict[int, dict[int, float]] = {
+            index: dict(
+                zip(op.ranks, (op.duration_s / topology.compute_factor[list(op.ranks)]).tolist(), strict=True)
+            )
             for index, op in enumerate(program.operations)
             if isinstance(op, Compute)
         }
-        for (rank, _), queue in self.queues.items():
-            env.process(self._serve(rank, queue, float(topology.late_s[rank])))
+        begin: dict[float, list[Queue]] = {}
+        for (rank, _), operations in self.queues.items():
+            begin.setdefault(float(topology.late_s[rank]), []).append(Queue(rank, operations))
+        for late_s, queues in begin.items():
+            self._later(late_s, queues, self._go_on)
 
-    def _serve(self, rank: int, queue: Queue, late_s: float) -> Generator[Event, None, None]:
-        """The process of one queue."""
-        if late_s > 0:
-            yield self.env.timeout(late_s)
-        for index in queue:
+    def _later(self, delay_s: float, queues: list[Queue], call: Callable[[list[Queue]], None]) -> None:
+        """Call with `queues` after a while."""
+        self.env.timeout(delay_s).callbacks.append(lambda _: call(queues))
+
+    def _go_on(self, queues: list[Queue]) -> None:
+        """Let each run until it waits; computes that take equally long end together."""
+        computing: dict[float, list[Queue]] = {}
+        for queue in queues:
+            duration_s = self._next_compute_s(queue)
+            if duration_s is not None:
+                computing.setdefault(duration_s, []).append(queue)
+        for duration_s, own in computing.items():
+            self._later(duration_s, own, self._end_computes)
+
+    def _next_compute_s(self, queue: Queue) -> float | None:
+        """Run a queue up to its next compute, and how long that takes; None if it waits before, or is through."""
+        while queue.place < len(queue.operations):
+            index, rank = queue.operations[queue.place], queue.rank
             for earlier in self.needs.get((index, rank), ()):
                 if not self.journal.has_ended(earlier, rank):
-                    yield self.journal.end_of(earlier, rank)
-            if index in self.meetings:
+                    self.journal.wait(earlier, rank, queue)
+                    return None
+            if index not in self.meetings:
+                self.journal.enter(index, rank)
+                self.journal.start(index, rank)
+                return self.durations_s[index][rank]
+            if not queue.has_come:
+                queue.has_come = True
                 self.meetings[index].come(rank)
-                if not self.journal.has_ended(index, rank):
-                    yield self.journal.end_of(index, rank)
-            else:
-                yield from self._compute(index, rank)
+            if not self.journal.has_ended(index, rank):
+                self.journal.wait(index, rank, queue)
+                return None
+            queue.leave()
+        return None
 
-    def _compute(self, index: int, rank: int) -> Generator[Event, None, None]:
-        self.journal.enter(index, rank)
-        self.journal.start(index, rank)
-        yield self.env.timeout(self.durations_s[index][rank])
-        self.journal.end(index, rank)
+    def _end_computes(self, queues: list[Queue]) -> None:
+        ended: dict[int, list[int]] = {}
+        for queue in queues:
+            ended.setdefault(queue.operations[queue.place], []).append(queue.rank)
+            queue.leave()
+        for index, ranks in ended.items():
+            self.journal.end(index, ranks)
+        self._go_on(queues)
 
 
 def needs_of(program: Program) -> dict[tuple[int, int], list[int]]:

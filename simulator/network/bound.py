@@ -6,6 +6,7 @@ reaches it. Message gaps count, as the bytes their port could have moved meanwhi
 """
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,8 +36,19 @@ def port_bound(topology: Topology, flows: Flows, *, latency_steps: int = 1) -> B
     """The bound of flows that start together on a quiet cluster, at its capacities as if they never changed.
 
     `latency_steps` is the number of messages that each flow sends one after another. Memory beyond the flows
-    does not grow with their number.
+    does not grow with their number. The answer is kept as long as the flows are: who measures a collective that
+    was sent over `BoundNetwork` asks for the bound that it took.
     """
+    known = _known.setdefault(flows, {})
+    if (topology, latency_steps) not in known:
+        known[topology, latency_steps] = _bound(topology, flows, latency_steps)
+    return known[topology, latency_steps]
+
+
+_known: WeakKeyDictionary[Flows, dict[tuple[Topology, int], Bound]] = WeakKeyDictionary()
+
+
+def _bound(topology: Topology, flows: Flows, latency_steps: int) -> Bound:
     load = _Load.none(len(topology.resources.names))
     for start in range(0, len(flows), _CHUNK_FLOWS):
         chunk = slice(start, start + _CHUNK_FLOWS)

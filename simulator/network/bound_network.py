@@ -33,13 +33,14 @@ class BoundNetwork:
         self, flows: Flows, *, ranks: tuple[int, ...], latency_steps: int = 1, name: str = ""
     ) -> Transmission:
         """See `Network.send`."""
-        transmission = Transmission.begin(self._env, flows, ranks, name)
+        arrived = self._env.event()
+        transmission = Transmission.begin(self._env, flows, ranks, name, arrived=arrived)
         if len(flows):
             bound = port_bound(self._topology, flows, latency_steps=latency_steps)
             self.resource_bytes += bound.resource_bytes
             end_s = self._end_s(bound, transmission) + bound.latency_s
-            arrived = self._env.timeout(end_s - self._env.now, transmission)
-            arrived.callbacks.append(self._let_ranks_go)
+            due = self._env.timeout(end_s - self._env.now)
+            due.callbacks.append(lambda _: self._let_ranks_go(transmission, arrived))
         return transmission
 
     def _end_s(self, bound: Bound, transmission: Transmission) -> float:
@@ -57,10 +58,7 @@ class BoundNetwork:
         name = self._topology.resources.names[resource]
         return stalled_error(name, self._capacities.fails_for_good_s(resource), ranks, transmission.name)
 
-    def _let_ranks_go(self, arrived: Event) -> None:
+    def _let_ranks_go(self, transmission: Transmission, arrived: Event) -> None:
         self.events += 1
-        transmission = arrived.value
-        assert isinstance(transmission, Transmission)
         transmission.finish_s[:] = self._env.now
-        for rank in transmission.rank_done:
-            transmission.rank_is_done(rank)
+        arrived.succeed()

@@ -11,7 +11,10 @@ from simulator.network.flows import Flows
 
 @dataclass(frozen=True, eq=False)
 class Transmission:
-    """`rank_done[rank]` succeeds when all that the rank sends and receives has arrived, latency included."""
+    """`rank_done[rank]` succeeds when all that the rank sends and receives has arrived, latency included.
+
+    Ranks that are known to be done together have one event.
+    """
 
     name: str
     flows: Flows
@@ -19,13 +22,20 @@ class Transmission:
     finish_s: FloatArray  # [flows] when each arrives; NaN until it is through
 
     @classmethod
-    def begin(cls, env: Environment, flows: Flows, ranks: tuple[int, ...], name: str) -> "Transmission":
-        """Ranks without flows are done at once."""
-        busy = _busy_ranks(flows, ranks)
-        rank_done = {rank: env.event() for rank in ranks}
-        for rank, event in rank_done.items():
-            if not busy[rank]:
-                event.succeed()
+    def begin(
+        cls,
+        env: Environment,
+        flows: Flows,
+        ranks: tuple[int, ...],
+        name: str,
+        *,
+        arrived: Event | None = None,
+    ) -> "Transmission":
+        """Ranks without flows are done at once; the others when `arrived` succeeds, or each by itself."""
+        busy, at_once = _busy_ranks(flows, ranks).tolist(), env.event()
+        rank_done = {rank: (arrived or env.event()) if busy[rank] else at_once for rank in ranks}
+        if not all(busy[rank] for rank in ranks):
+            at_once.succeed()
         return cls(name, flows, rank_done, np.full(len(flows), np.nan))
 
     def rank_is_done(self, rank: int) -> bool:

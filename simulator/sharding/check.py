@@ -1,6 +1,6 @@
 """Whether a plan can be run: every table placed, every row owned once, every rank's memory enough."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from simulator.errors import UserError
 from simulator.sharding.memory import memory_bytes
@@ -31,12 +31,16 @@ def coverage_problems(plan: ShardingPlan, statistics: Statistics, world_size: in
     if sorted(wanted) == sorted(found) and wanted != found:
         yield f"tables are in another order than the workload's: {', '.join(wanted)}"
     by_name = {table.name: table for table in statistics.tables}
+    used = dict.fromkeys(segment.layout for table in plan.tables for segment in table.segments)
+    layouts = {layout: list(layout_problems(layout, world_size)) for layout in used}
     for table_plan in plan.tables:
         if table_plan.table in by_name:
-            yield from _table_problems(table_plan, by_name[table_plan.table], world_size)
+            yield from _table_problems(table_plan, by_name[table_plan.table], layouts)
 
 
-def _table_problems(plan: TablePlan, table: TableStatistics, world_size: int) -> Iterator[str]:
+def _table_problems(
+    plan: TablePlan, table: TableStatistics, of_layouts: Mapping[Layout, Sequence[str]]
+) -> Iterator[str]:
     end = 0
     for segment in plan.segments:
         if segment.start > end:
@@ -45,7 +49,7 @@ def _table_problems(plan: TablePlan, table: TableStatistics, world_size: int) ->
             yield f"table {table.name}: rows [{segment.start}, {end}) are placed twice"
         if segment.stop < segment.start:
             yield f"table {table.name}: a segment goes from row {segment.start} back to {segment.stop}"
-        yield from (f"table {table.name}: {text}" for text in layout_problems(segment.layout, world_size))
+        yield from (f"table {table.name}: {text}" for text in of_layouts[segment.layout])
         end = segment.stop
     if end > table.rows:
         yield f"table {table.name}: rows end at {table.rows}, the plan goes to {end}"

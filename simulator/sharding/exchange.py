@@ -6,6 +6,7 @@ Lengths, which travel with the ids, are left out.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from simulator.topology.topology import Routes, Startup, Topology
 
 ID_BYTES = 8
 STEPS = ("ids", "embeddings", "gradients")
+TOPOLOGIES_KEPT = 8  # whose typical routes are known: a planner asks for them thousands of times
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,7 @@ def startup_s(loads: Loads, topology: Topology, *, steps: int = 1) -> float:
     return terms.after_s(busiest_bytes) + steps * (float(route.latency_s[0]) + gap_s)
 
 
+@lru_cache(maxsize=TOPOLOGIES_KEPT)
 def typical_route(topology: Topology, *, crosses: bool) -> Routes | None:
     """Between the first ranks that are in different islands, or in the same."""
     islands = topology.islands

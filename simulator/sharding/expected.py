@@ -11,13 +11,18 @@ by one, the tail in blocks whose rows count as equally popular. Numbers of looku
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from simulator.arrays import FloatArray, IntArray
+from simulator.workload.popularity.shares import Popularity
 from simulator.workload.workload import TableStatistics
 
 HEADS = 512  # rows weighed one by one; the blocks beyond are 2 % wide
+RUNS_KEPT = (
+    512  # some kilobytes each: candidates of a planner cut most tables alike, and tables share popularities
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,17 +35,23 @@ class Run:
 
 def run_of(table: TableStatistics, start: int, stop: int) -> Run:
     """The blocks of a run; rows that are never touched are left out. A block cut in two is shared by its rows."""
-    blocks = table.popularity.blocks(HEADS)
+    return _run(table.popularity, start, stop)
+
+
+@lru_cache(maxsize=RUNS_KEPT)
+def _run(popularity: Popularity, start: int, stop: int) -> Run:
+    blocks = popularity.blocks(HEADS)
     edges = blocks.edges
     begin, end = (min(max(row, 0), int(edges[-1])) for row in (start, stop))
     if begin >= end:
         return Run(np.zeros(0, dtype=np.int64), np.zeros(0))
     first = int(np.searchsorted(edges, begin, side="right")) - 1
     last = int(np.searchsorted(edges, end, side="left"))
-    cuts = edges[first : last + 1].copy()
+    whole = edges[first : last + 1]
+    cuts = whole.copy()
     cuts[0], cuts[-1] = begin, end
-    rows = np.diff(cuts)
-    return Run(rows, blocks.shares[first:last] * (rows / np.diff(edges[first : last + 1])))
+    rows = cuts[1:] - cuts[:-1]
+    return Run(rows, blocks.shares[first:last] * (rows / (whole[1:] - whole[:-1])))
 
 
 def lookups(run: Run, table: TableStatistics) -> float:

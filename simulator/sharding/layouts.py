@@ -20,7 +20,10 @@ Ranks = tuple[int, ...]
 def shard_bounds(rows: int, owners: int) -> IntArray:
     """Where each owner's block of `rows` rows begins and ends: [owners + 1] int64, exact up to 2^62 rows."""
     block = -(-rows // owners)
-    return np.array([min(owner * block, rows) for owner in range(owners + 1)], dtype=np.int64)
+    full = rows // max(block, 1)  # blocks; no product below goes beyond the rows
+    bounds = np.minimum(np.arange(owners + 1, dtype=np.int64), full) * block
+    bounds[full + 1 :] = rows
+    return bounds
 
 
 def shard_sizes(rows: int, owners: int) -> IntArray:

@@ -94,5 +94,7 @@ class PairRouter:
         """The message gap as bytes of the port of least capacity on each path."""
         if tier.message_gap_s == 0:
             return 0.0
-        tightest: FloatArray = np.where(hops >= 0, self.port_bytes_per_s[hops], np.inf).min(axis=1)
+        tightest = np.full(len(hops), np.inf)
+        for hop in hops.T:  # a few long columns: numpy is slow at many short rows
+            np.minimum(tightest, np.where(hop >= 0, self.port_bytes_per_s[hop], np.inf), out=tightest)
         return tier.message_gap_s * tightest

@@ -16,7 +16,7 @@ part is small against the heads' luck.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from simulator.workload.popularity.shares import Popularity
 from simulator.workload.table import Table
 
 ALIKE = 0.05  # of a row's popularity; counting such rows as equal moves distinct rows by less than 1e-4
+BLOCKS_KEPT = 4  # runs, a megabyte each
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ def _divided(table: Table, start: int, stop: int, bounds: IntArray, heads: int, 
     if table.order == "sorted":
         edges = np.union1d(edges, start + bounds[start + bounds <= edges[-1]])
         shares = table.replayed_popularity.share_between(edges[:-1], edges[1:])
-    shares /= shares.sum() or 1.0
+        shares /= shares.sum() or 1.0
     widths = np.diff(edges)
     owned, common = _told_apart((widths == 1) | (table.order == "sorted"))
     piece_owner = _owner_of(table, edges[:-1][owned], start, stop, int(bounds[1]), seed)
@@ -141,8 +142,12 @@ def _rows_of(owner: IntArray, rows: IntArray, owners: int) -> IntArray:
     return np.bincount(owner, rows, owners).astype(np.int64)
 
 
+@lru_cache(maxsize=BLOCKS_KEPT)
 def _blocks(popularity: Popularity, start: int, stop: int, heads: int) -> tuple[IntArray, FloatArray]:
-    """Edges and shares of the popularity's blocks inside the run, which its untouched rows may outlast."""
+    """Edges of the popularity's blocks inside the run, which its untouched rows may outlast, and their shares of it.
+
+    Kept, since many tables may have one popularity and be cut alike, and so not to be written.
+    """
     blocks = popularity.blocks(heads)
     end = max(min(stop, popularity.rows), start)
     first, last = np.searchsorted(blocks.edges, start, "right"), np.searchsorted(blocks.edges, end, "left")
@@ -151,6 +156,8 @@ def _blocks(popularity: Popularity, start: int, stop: int, heads: int) -> tuple[
     shares = blocks.shares[first - 1 : last].copy()[: len(edges) - 1]
     if len(shares):
         shares[[0, -1]] = popularity.share_between(edges[[0, -2]], edges[[1, -1]])
+    shares /= shares.sum() or 1.0
+    edges.flags.writeable = shares.flags.writeable = False
     return edges, shares
 
 

@@ -1,5 +1,7 @@
 """The port bound: what it counts, whom it names, and that it needs no memory for it."""
 
+import gc
+import weakref
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,19 @@ def test_a_pair_under_its_cap() -> None:
     bound = port_bound(capped, flows((0, 1, 10**9), (3, 2, 2 * 10**9), (0, 2, 10**9)))
     assert (bound.time_s, bound.bottleneck, bound.pair_s) == (4.0, "pair 3->2", 4.0)
     assert bound.runner_up == "nic/0/egress"
+
+
+def test_a_bound_is_kept_as_long_as_its_flows_for_each_cluster_and_number_of_messages() -> None:
+    slow, fast = topology(), topology(scale_out={"nic_bandwidth": "2 GB/s", "message_gap": "1 s"})
+    sent = flows((0, 2, 10**9))
+    first = port_bound(slow, sent)
+    assert port_bound(slow, sent) is first
+    assert [port_bound(fast, sent, latency_steps=steps).time_s for steps in (1, 3)] == [1.5, 3.5]
+    assert port_bound(slow, flows((0, 2, 10**9))) is not first
+    gone = weakref.ref(first)
+    del first, sent
+    gc.collect()
+    assert gone() is None
 
 
 def test_nothing_moves() -> None:

@@ -12,10 +12,11 @@ from simulator.collectives.stage import Stage
 from simulator.engine.check import ProgramError
 from simulator.engine.deadlock import DeadlockError, named
 from simulator.engine.program import Collective, Compute, Operation, Program, Transfer
-from simulator.engine.replay import replay_on
+from simulator.engine.replay import replay, replay_on
 from simulator.engine.timeline import Timeline
 from simulator.errors import UserError
 from simulator.network.flows import Flows
+from simulator.topology.build import uniform_topology
 
 
 class PatientNetwork:
@@ -223,8 +224,28 @@ class TestEvents:
         everyone = stage(*((rank, (rank + 1) % 16, 1) for rank in ranks))
         operations = [op for _ in range(5) for op in (exchange(ranks, everyone), work(ranks, *[1.0] * 16))]
         made = run(*operations, world_size=16)
-        queues = 2 * 16  # each process takes one event to begin and one to end
-        assert made.events <= 3 * 16 * len(operations) + 2 * queues
+        assert made.events <= 3 * 16 * len(operations) + 1
+
+    @pytest.mark.parametrize("ranks", [2, 16, 64])
+    def test_ranks_that_are_never_apart_cost_no_more_than_one(self, ranks: int) -> None:
+        """Under the port bound: an event to begin, and for each operation its ends, and who waits for them."""
+        everyone = stage(*((rank, (rank + 1) % ranks, 10**6) for rank in range(ranks)))
+        operations: list[Operation] = []
+        for _ in range(5):
+            last = len(operations)
+            operations.append(exchange(range(ranks), everyone, after=(last - 1,) if last else ()))
+            operations.append(work(range(ranks), *[1.0] * ranks, after=(last,)))
+        topology = uniform_topology(
+            islands=1, gpus_per_island=ranks, scale_up_bytes_per_s=1e9, nic_bytes_per_s=1e9
+        )
+        made = replay(Program(ranks, tuple(operations)), topology, engine="bound")
+        assert made.iteration_s == pytest.approx(5 * 1.001)
+        assert made.events <= 2 + 4 * len(operations)
+
+    def test_computes_of_their_own_length_end_one_by_one(self) -> None:
+        made = run(work([0, 1, 2], 1.0, 2.0, 1.0), world_size=3)
+        np.testing.assert_array_equal(made.end_s, [[1.0, 2.0, 1.0]])
+        assert made.events == 1 + 2
 
 
 class TestRefusals:

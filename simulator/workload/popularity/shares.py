@@ -39,6 +39,9 @@ class Blocks:
 class Popularity(Protocol):
     """Shares of a table's lookups by row, hottest first, known by their cumulative sums; never O(rows)."""
 
+    def __hash__(self) -> int:
+        """By value or by identity: what is worked out from a popularity is kept."""
+
     @property
     def rows(self) -> int:
         """Rows that are ever looked up (the touched ones)."""

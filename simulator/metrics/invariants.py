@@ -74,10 +74,16 @@ def check_memory(memory: MemoryUse, plan: ShardingPlan, statistics: Statistics) 
 
 
 def lookup_problems(traffic: Traffic, batch: Batch) -> Iterator[str]:
-    """Every lookup was answered once."""
+    """Every lookup was answered once, from the tier of its row."""
     drawn, answered = int(batch.lookups.sum()), sum(traffic.lookups_by_tier.values())
     if drawn != answered:
         yield f"{drawn} lookups were drawn and {answered} answered"
+    hits = sum(traffic.hits_by_tier.values())
+    if drawn != hits:
+        yield f"{drawn} lookups were drawn and {hits} counted by the tier of their row"
+    for tier, count in traffic.hits_by_tier.items():
+        if traffic.lookups_by_tier.get(tier, 0) > count:
+            yield f"tier {tier}: more lookups answered remotely than there were"
 
 
 def matrix_problems(traffic: Traffic) -> Iterator[str]:
@@ -183,7 +189,8 @@ def rounding_s(timeline: Timeline, operations: Iterable[int]) -> float:
 
 
 def number_problems(record: IterationRecord) -> Iterator[str]:
-    """NaN and infinity nowhere."""
-    for name, value in vars(record.metrics).items():
-        if value is not None and not np.isfinite(value):
-            yield f"{name} is {value}"
+    """NaN and infinity nowhere, and nothing below nought."""
+    for owner, figures in [("", record.metrics), *((f"{each.phase}: ", each) for each in record.phases)]:
+        for name, value in vars(figures).items():
+            if isinstance(value, (int, float)) and not 0 <= value < np.inf:
+                yield f"{owner}{name} is {value}"

@@ -66,13 +66,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Path(f"{kind}.yaml").write_text(text)
 
 
-def refusal(
-    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> list[str]:
+def run(command: list[str], monkeypatch: pytest.MonkeyPatch, *, status: int = 0) -> None:
     monkeypatch.setattr("sys.argv", ["shardsim", *command])
     with pytest.raises(SystemExit) as stopped:
         cli.main()
-    assert stopped.value.code == 2
+    assert stopped.value.code == status
+
+
+def refusal(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> list[str]:
+    run(command, monkeypatch, status=2)
     return capsys.readouterr().err.splitlines()
 
 
@@ -90,7 +94,7 @@ def test_a_file_of_the_wrong_kind_is_one_line(
     if given == expected:
         return
     if "points.csv" in command:
-        cli.app(standalone_mode=False, args=["sweep", "sweep.yaml", "--out", "points", "--workers", "1"])
+        run(["sweep", "sweep.yaml", "--out", "points", "--workers", "1"], monkeypatch)
         command = ["points" if word == "points.csv" else word for word in command]
         capsys.readouterr()
     said = refusal([word.replace("?", f"{given}.yaml") for word in command], monkeypatch, capsys)
@@ -110,8 +114,10 @@ def test_files_that_a_file_names(
 
 
 @pytest.mark.parametrize("kind", FILES)
-def test_validate_knows_each_kind(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    cli.app(standalone_mode=False, args=["validate", f"{kind}.yaml"])
+def test_validate_knows_each_kind(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["validate", f"{kind}.yaml"], monkeypatch)
     assert capsys.readouterr().out.startswith(f"{kind}.yaml: {kind}")
 
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
+import simulator
+from simulator import cli
 from simulator.engine.iteration import iteration_program
 from simulator.engine.program import Program
 from simulator.engine.replay import replay
@@ -19,6 +22,7 @@ from simulator.metrics.invariants import REPORT, InvariantError, check_iteration
 from simulator.metrics.measure import measure
 from simulator.metrics.records import IterationRecord
 from simulator.sharding.execution import Execution
+from simulator.sharding.memory import MemoryUse, memory_bytes
 from simulator.sharding.plan import Tier
 from simulator.sharding.registry import PolicyEntry
 from simulator.topology.build import uniform_topology
@@ -138,6 +142,24 @@ def lost_lookup(made: Run) -> Run:
     return replace(made, traffic=replace(made.traffic, lookups_by_tier=tiers))
 
 
+def lost_hit(made: Run) -> Run:
+    tiers = {**made.traffic.hits_by_tier}
+    tiers["global"] -= 1
+    return replace(made, traffic=replace(made.traffic, hits_by_tier=tiers))
+
+
+def hit_of_another_tier(made: Run) -> Run:
+    """All rows' hits are said to be of replicated rows."""
+    hits = made.traffic.hits_by_tier
+    tiers = dict.fromkeys(hits, 0) | {"replicated": sum(hits.values())}
+    return replace(made, traffic=replace(made.traffic, hits_by_tier=tiers))
+
+
+def with_phase_record(made: Run, **changes: Any) -> Run:
+    first, *others = made.record.phases
+    return replace(made, record=replace(made.record, phases=(replace(first, **changes), *others)))
+
+
 def lost_byte_on_a_port(made: Run) -> Run:
     passed = made.timeline.resource_bytes.copy()
     passed[0] -= 1
@@ -162,6 +184,11 @@ def below_the_bound(made: Run) -> Run:
 
 PLANTED: dict[str, tuple[Callable[[Run], Run], str]] = {
     "a lookup that nobody answered": (lost_lookup, r"\d+ lookups were drawn and \d+ answered"),
+    "a lookup of no tier's row": (lost_hit, r"\d+ lookups were drawn and \d+ counted by the tier of their row"),
+    "a lookup of another tier's row": (
+        hit_of_another_tier,
+        "tier global: more lookups answered remotely than there were",
+    ),
     "negative bytes": (
         lambda made: with_entry(made, "ids_global", 0, 1, lambda _: -5),
         "ids_global: negative bytes",
@@ -201,6 +228,18 @@ PLANTED: dict[str, tuple[Callable[[Run], Run], str]] = {
     "a figure that is no number": (
         lambda made: with_metrics(made, iteration_s=float("nan")),
         "iteration_s is nan",
+    ),
+    "a phase's figure that is no number": (
+        lambda made: with_phase_record(made, mean_wait_s=float("nan")),
+        "ids_global: mean_wait_s is nan",
+    ),
+    "a phase that waits less than nothing": (
+        lambda made: with_phase_record(made, max_wait_s=-1e-3),
+        "ids_global: max_wait_s is -0.001",
+    ),
+    "bytes below nought": (
+        lambda made: with_metrics(made, inter_island_bytes=-1),
+        "inter_island_bytes is -1",
     ),
     "a figure without end": (
         lambda made: with_metrics(made, imbalance=float("inf")),
@@ -273,3 +312,61 @@ class TestMemory:
         vast = replace(memory, weights_bytes_by_tier={**memory.weights_bytes_by_tier, Tier.GLOBAL: kept})
         with pytest.raises(InvariantError, match=f"ranks keep {2**64} B"):
             check_memory(vast, sound.setup.plan, sound.experiment.workload.statistics())
+
+
+class TestEveryWayToRun:
+    """A bug that is planted in the measuring is found by whichever way an iteration is replayed."""
+
+    @pytest.fixture(autouse=True)
+    def lie(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        def lying(*arguments: Any, **how: Any) -> IterationRecord:
+            true = measure(*arguments, **how)
+            return replace(true, metrics=replace(true.metrics, iteration_s=float("nan")))
+
+        monkeypatch.setattr("simulator.experiment.simulate.measure", lying)
+        monkeypatch.chdir(tmp_path)
+        Path("t.yaml").write_text(yaml.safe_dump(TOPOLOGY.spec.model_dump(mode="json", exclude_unset=True)))
+        Path("w.yaml").write_text(yaml.safe_dump(WORKLOAD))
+        common = "name: e\ntopology: t.yaml\nworkload: w.yaml\npolicies: [row_wise]\niterations: 1\n"
+        Path("e.yaml").write_text(common)
+        Path("s.yaml").write_text(common + "vary: {seed: [1, 2]}\n")
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            ["run", "e.yaml"],
+            ["run", "e.yaml", "--out", "elsewhere"],
+            ["compare", "t.yaml", "w.yaml", "--policy", "row_wise"],
+            ["compare", "t.yaml", "w.yaml", "--policy", "row_wise", "--engine", "bound"],
+        ],
+        ids=" ".join,
+    )
+    def test_verbs(self, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("sys.argv", ["shardsim", *command])
+        with pytest.raises(InvariantError, match="iteration_s is nan"):
+            cli.main()
+
+    def test_api(self) -> None:
+        for engine in ("fluid", "bound"):
+            with pytest.raises(InvariantError, match="iteration_s is nan"):
+                simulator.simulate("t.yaml", "w.yaml", engine=engine)
+            with pytest.raises(InvariantError, match="iteration_s is nan"):
+                simulator.compare("t.yaml", "w.yaml", ["row_wise"], engine=engine)
+
+    def test_a_sweep_goes_on_and_says_so_of_each_point(self) -> None:
+        errors = simulator.sweep_file("s.yaml").frame["error"].tolist()
+        assert len(errors) == 2
+        assert all("iteration_s is nan" in error for error in errors)
+
+    def test_memory(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def lying(*arguments: Any) -> MemoryUse:
+            true = memory_bytes(*arguments)
+            return replace(
+                true,
+                weights_bytes_by_tier={tier: own + 1 for tier, own in true.weights_bytes_by_tier.items()},
+            )
+
+        monkeypatch.setattr("simulator.experiment.simulate.memory_bytes", lying)
+        with pytest.raises(InvariantError, match="ranks keep"):
+            simulator.compare("t.yaml", "w.yaml", ["row_wise"])
+        assert "ranks keep" in simulator.sweep_file("s.yaml").frame["error"][0]

@@ -19,6 +19,11 @@ class Column:
     kind: Kind
     meaning: str
 
+    @property
+    def title(self) -> str:
+        """The heading in one line."""
+        return " ".join(self.heading).replace("- ", "").strip()
+
 
 POLICY = Column("policy", ("", "policy"), "text", "The sharding policy, by its label.")
 TRAFFIC = (

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulator.report.plots.style import GREY, house_style, new_figure, save, shortened, title
+from simulator.report.plots.style import GREY, LINE_COLOURS, house_style, new_figure, save, shortened, title
 from simulator.report.scales import byte_scale, time_scale
 from simulator.sweeps.frontier import Setting
-from simulator.sweeps.plot import COLOURS, HEIGHT_IN, LOG_FROM, NAME_CHARACTERS
+from simulator.sweeps.plot import HEIGHT_IN, LOG_FROM, NAME_CHARACTERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def draw_frontier(ax: "Axes", settings: Sequence[Setting], by: str) -> None:
             [each.memory_bytes / memory.size for each in own],
             [each.latency_s / latency.size for each in own],
             s=14,
-            color=COLOURS[index % len(COLOURS)],
+            color=LINE_COLOURS[index % len(LINE_COLOURS)],
             label=shortened(policy, NAME_CHARACTERS),
             zorder=2,
         )

@@ -6,29 +6,23 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simulator.errors import UserError
-from simulator.report.plots.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    house_style,
-    new_figure,
-    save,
-    shortened,
-    title,
-)
+from simulator.report.plots.style import LINE_COLOURS, house_style, new_figure, save, shortened, title
 from simulator.report.scales import Scale, byte_scale, time_scale
 from simulator.sweeps.names import as_numbers, short_names
-from simulator.sweeps.rows import ERROR, FIGURES, FIXED, Row, number
+from simulator.sweeps.rows import ERROR, FIGURES, FIXED, MEMORY, Row, number
+from simulator.sweeps.vary import WHOLE_KEYS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, GREY)
 HEIGHT_IN = 3.4
+CHOICES = {  # figures that people compare, by their names
+    "communication_s": "communication",
+    "iteration_s": "iteration",
+    "inter_island_bytes": "bytes on NICs",
+    MEMORY: "memory of the fullest GPU",
+}
 IN_TURN = "in turn"
 LOG_FROM = 20.0  # the ratio of the largest to the smallest value from which an axis is logarithmic
 NAME_CHARACTERS = 40
@@ -37,17 +31,28 @@ NAME_CHARACTERS = 40
 def plot_sweep(rows: Sequence[Row], stem: Path, *, x: str | None = None, y: str = "communication_s") -> None:
     """Write `<stem>.png` and `<stem>.svg`. Raises UserError for a key or a metric that no row has."""
     shown = [row for row in rows if not row.get(ERROR)]
-    keys = list(dict.fromkeys(key for row in shown for key in row if key not in FIXED))
-    chosen = x or most_varied(shown, keys)
+    with house_style():
+        save(sweep_picture(shown, x or most_varied(shown, varied_keys(shown)), y), stem)
+
+
+def sweep_picture(rows: Sequence[Row], x: str, y: str) -> "Figure":
+    """Answered rows over a varied key. Raises UserError for a key or a metric that no row has."""
+    keys = varied_keys(rows)
     if y not in FIGURES or y == "bottleneck":
         raise UserError(f"sweep: {y!r} is no figure to draw, allowed: {', '.join(FIGURES[:-1])}")
-    if chosen not in keys:
-        raise UserError(f"sweep: {chosen!r} was not varied, allowed: {', '.join(keys) or 'nothing was'}")
-    with house_style():
-        figure = new_figure(HEIGHT_IN)
-        draw_sweep(figure.subplots(), [row for row in shown if chosen in row], chosen, y)
-        title(figure, f"{y.removesuffix('_s').replace('_', ' ')} over {short_names(keys)[chosen]}")
-        save(figure, stem)
+    if x not in keys:
+        raise UserError(f"sweep: {x!r} was not varied, allowed: {', '.join(keys) or 'nothing was'}")
+    figure = new_figure(HEIGHT_IN)
+    draw_sweep(figure.subplots(), [row for row in rows if x in row], x, y)
+    title(figure, f"{y.removesuffix('_s').replace('_', ' ')} over {short_names(keys)[x]}")
+    return figure
+
+
+def varied_keys(rows: Sequence[Row]) -> list[str]:
+    """Keys that have columns of their own, then whole files and seeds if there are several."""
+    keys = dict.fromkeys(key for row in rows for key in row if key not in FIXED)
+    whole = (key for key in WHOLE_KEYS if len({row.get(key) for row in rows}) > 1)
+    return [*keys, *whole]
 
 
 def most_varied(rows: Sequence[Row], keys: Sequence[str]) -> str:
@@ -63,12 +68,12 @@ def most_varied(rows: Sequence[Row], keys: Sequence[str]) -> str:
 def draw_sweep(ax: "Axes", rows: Sequence[Row], x: str, y: str) -> None:
     """Points, and a line through their medians, of every policy; a dashed line for a second engine."""
     places, label = places_of([row[x] for row in rows])
-    scale = _scale(y, rows)
+    scale = scale_of(y, rows)
     policies = list(dict.fromkeys(row["policy"] for row in rows))
     engines = list(dict.fromkeys(row["engine"] for row in rows))
     for policy, engine in dict.fromkeys((row["policy"], row["engine"]) for row in rows):
         own = [row for row in rows if (row["policy"], row["engine"]) == (policy, engine)]
-        colour = COLOURS[policies.index(policy) % len(COLOURS)]
+        colour = LINE_COLOURS[policies.index(policy) % len(LINE_COLOURS)]
         heights = [(number(row, y) or 0.0) / scale.size for row in own]
         ax.plot([places[row[x]] for row in own], heights, ".", color=colour, alpha=0.35, markersize=4)
         line = medians([places[row[x]] for row in own], heights)
@@ -83,6 +88,11 @@ def draw_sweep(ax: "Axes", rows: Sequence[Row], x: str, y: str) -> None:
     x_axis(ax, places, label)
     ax.set_ylabel(f"{y.removesuffix('_s').replace('_', ' ')}, {scale.unit}")
     ax.legend()
+
+
+def figure_name(y: str) -> str:
+    """A figure's column as people call it."""
+    return CHOICES.get(y, y.removesuffix("_s").replace("_", " "))
 
 
 def medians(places: Sequence[float], heights: Sequence[float]) -> dict[float, float]:
@@ -102,7 +112,8 @@ def places_of(texts: Sequence[str]) -> tuple[dict[str, float], str]:
     return dict(zip(distinct, numbers[0], strict=True)), numbers[1]
 
 
-def _scale(y: str, rows: Sequence[Row]) -> Scale:
+def scale_of(y: str, rows: Sequence[Row]) -> Scale:
+    """The unit of a figure."""
     values = [number(row, y) for row in rows]
     if y.endswith("_s"):
         return time_scale(values)

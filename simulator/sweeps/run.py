@@ -6,14 +6,17 @@ from typing import Any
 
 from simulator.experiment.provenance import versions
 from simulator.experiment.results import make_folder, write_json
+from simulator.files import held
+from simulator.report.page.render import write_page
 from simulator.sweeps.collect import Observer, collect
 from simulator.sweeps.csv_file import combined, read_rows, write_rows
-from simulator.sweeps.plot import plot_sweep
+from simulator.sweeps.page import METRIC, sweep_page
+from simulator.sweeps.plot import plot_sweep, varied_keys
 from simulator.sweeps.rows import ERROR, Row
 from simulator.sweeps.sweep import Sweep
 from simulator.sweeps.workers import Workers
 
-CSV_NAME = "sweep.csv"
+CSV_NAME, PAGE = "sweep.csv", "report.html"
 PLOT_NAME = "sweep"
 
 
@@ -25,17 +28,31 @@ def run_sweep(
     retry: bool = False,
     observer: Observer | None = None,
 ) -> list[Row]:
-    """Collect a sweep into `folder`: sweep.csv, a plot of it, and manifest.json. The rows of its points, in order.
+    """Collect a sweep into `folder`: sweep.csv, a plot and a page of it, and manifest.json. Rows in point order.
 
     Goes on where an earlier run stopped. Raises UserError, before any long work, for what is wrong with the sweep or
     the folder.
     """
     make_folder(folder)
-    write_json(folder / "manifest.json", manifest(sweep))
-    rows = collect(sweep, folder / CSV_NAME, workers=workers, retry=retry, observer=observer)
-    if any(not row.get(ERROR) for row in rows):
-        plot_sweep(rows, folder / PLOT_NAME)
+    with held(folder):
+        write_json(folder / "manifest.json", manifest(sweep))
+        rows = collect(sweep, folder / CSV_NAME, workers=workers, retry=retry, observer=observer)
+        answered = [row for row in rows if not row.get(ERROR)]
+        if varied_keys(answered):
+            plot_sweep(rows, folder / PLOT_NAME)
+        build_page(folder)
     return rows
+
+
+def build_page(path: Path, page: Path | None = None, *, x: str | None = None, y: str = METRIC) -> Path:
+    """Write the page of a sweep, given by its folder or its CSV, and plotly.js beside it. The page's path.
+
+    By default it is `report.html` beside sweep.csv; that of another CSV is named after it. Raises UserError.
+    """
+    source = path / CSV_NAME if path.is_dir() else path
+    target = page or source.with_name(PAGE if source.name == CSV_NAME else f"{source.stem}.html")
+    write_page(sweep_page(source, x=x, y=y), target)
+    return target
 
 
 def combine(sources: Sequence[Path], target: Path) -> list[Row]:

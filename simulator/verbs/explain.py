@@ -29,6 +29,7 @@ def explain(
 
     from simulator.experiment.results import write_json
     from simulator.explanation.explanation import explain_experiment
+    from simulator.explanation.keep import keep
     from simulator.explanation.rebuild import differences, rebuild
     from simulator.explanation.text import explanation_text
     from simulator.sweeps.choose import workers_for
@@ -37,7 +38,10 @@ def explain(
     with workers_for(workers, None) as who:
         found = explain_experiment(experiment, policies=policy, step=step, workers=who)
     print(explanation_text(found, width=Console().width), end="")
-    for line in differences(results, {each.policy: each.communication_s for each in found}):
+    changed = differences(results, {each.policy: each.communication_s for each in found})
+    for line in changed:
         print(line, file=sys.stderr)
+    if not changed:
+        print(f"\nIn the report too: {keep(results, found)}")
     if json_file is not None:
         write_json(json_file, [each.to_json() for each in found])

@@ -184,6 +184,8 @@ class TestFolder:
         run_sweep(small_sweep(tmp_path), out)
         assert sorted(file.name for file in out.iterdir()) == [
             "manifest.json",
+            "plotly.min.js",
+            "report.html",
             "sweep.csv",
             "sweep.png",
             "sweep.svg",

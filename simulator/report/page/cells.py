@@ -24,19 +24,20 @@ def comparison(results: Results) -> Table:
     units = Units(rows)
     return Table(
         caption="Policies compared: means an iteration, ± the half width of the 95 % confidence interval",
-        headings=tuple(_heading(column, units) for column in COLUMNS),
-        rows=tuple(tuple(_cell(column, units, row) for column in COLUMNS) for row in rows),
+        headings=tuple(figure_heading(column, units) for column in COLUMNS),
+        rows=tuple(tuple(figure_cell(column, units, row) for column in COLUMNS) for row in rows),
         marked=results.policies.index(results.baseline),
         note=SORTING,
     )
 
 
-def _heading(column: Column, units: Units) -> Heading:
-    text = " ".join(column.heading).replace("- ", "").strip()
-    return Heading(text, units.unit(column), column.meaning, numeric=column.kind != "text")
+def figure_heading(column: Column, units: Units) -> Heading:
+    """The heading of a figure of `summary.json`, with its unit."""
+    return Heading(column.title, units.unit(column), column.meaning, numeric=column.kind != "text")
 
 
-def _cell(column: Column, units: Units, row: Row) -> Cell:
+def figure_cell(column: Column, units: Units, row: Row) -> Cell:
+    """A figure, with its interval where a time has one."""
     text, spread = units.text(column, row), row.get("spread", {}).get(column.key, {})
     if column.kind == "time" and spread.get("half_width") is not None:
         text = f"{text} ± {units.number(column, spread['half_width'])}"

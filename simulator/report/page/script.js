@@ -66,14 +66,15 @@ function dressedAxis(axis) {
 
 function dressed(layout, narrow) {
   const plain = { color: colour("--text"), family: "system-ui, sans-serif", size: narrow ? 11 : 12 };
+  const touch = matchMedia("(hover: none)").matches;
   const made = {
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: plain, autosize: true,
-    margin: { l: 8, r: 12, t: 8, b: 8, pad: 4 },
+    margin: { l: 8, r: touch ? 36 : 12, t: 8, b: 8, pad: 4 },
     legend: { orientation: "h", x: 0, xanchor: "left", y: 1, yanchor: "bottom", traceorder: "normal" },
     hoverlabel: { bgcolor: colour("--paper"), bordercolor: colour("--soft"), font: plain, align: "left" },
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--accent") },
+    modebar: { orientation: touch ? "v" : "h", bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--accent") },
     hovermode: "closest",
-    dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
+    dragmode: touch ? false : "zoom",
     ...layout,
   };
   for (const key of Object.keys(layout)) if (/^[xy]axis\d*$/.test(key)) made[key] = dressedAxis(layout[key]);

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +79,12 @@ def new_figure(height_in: float) -> "Figure":
 def save(figure: "Figure", stem: Path) -> None:
     """Write `<stem>.png` and `<stem>.svg`, without date or version."""
     figure.savefig(stem.with_suffix(".png"), dpi=DOTS_PER_INCH, metadata={"Software": None})
-    figure.savefig(stem.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
+    save_svg(figure, stem.with_suffix(".svg"))
+
+
+def save_svg(figure: "Figure", target: Path | IO[bytes]) -> None:
+    """Write an SVG, without date or version."""
+    figure.savefig(target, format="svg", metadata={"Date": None, "Creator": None})
 
 
 def shortened(name: str, characters: int = NAME_CHARACTERS) -> str:

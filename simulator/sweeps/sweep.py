@@ -19,6 +19,7 @@ from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
 from simulator.sweeps.point import Point, Refused, digest, one_line
 from simulator.sweeps.policy import edited_entry
+from simulator.sweeps.share import share_parts
 from simulator.sweeps.spec import SweepSpec, load_sweep_spec, policy_of
 from simulator.topology.edit import edited_spec as edited_topology
 from simulator.topology.spec import TopologySpec
@@ -117,7 +118,7 @@ class _Maker:
     def _topology(self, values: Mapping[str, Any]) -> TopologySpec:
         def make() -> TopologySpec:
             base, changes = self._base_topology(values), below("topology", values)
-            return edited_topology(base, changes) if changes else base
+            return share_parts(edited_topology(base, changes), base) if changes else base
 
         return self._once(["topology", values.get("topology"), below("topology", values)], make)
 
@@ -130,7 +131,7 @@ class _Maker:
     def _workload(self, values: Mapping[str, Any]) -> tuple[WorkloadSpec, Path, dict[str, str]]:
         def make() -> tuple[WorkloadSpec, Path, dict[str, str]]:
             (base, folder), changes = self._base_workload(values), below("workload", values)
-            spec = edited_workload(base, changes) if changes else base
+            spec = share_parts(edited_workload(base, changes), base) if changes else base
             return spec, folder, self._inputs(spec, folder)
 
         return self._once(["workload", values.get("workload"), below("workload", values)], make)

@@ -1,6 +1,5 @@
 """The errors a user can cause; the command line prints each as plain lines and exits with status 2."""
 
-
 LONGEST_LINE = 1000  # characters that a problem is told in
 
 
@@ -16,15 +15,3 @@ def shortened(line: str) -> str:
     """A line of at most `LONGEST_LINE` characters, with its beginning and its end."""
     half = LONGEST_LINE // 2 - len(" ... ")
     return line if len(line) <= LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
-
-
-class StoppedError(Exception):
-    """Ctrl-C. The text says how to go on, and is empty where there is nothing to go on from."""
-
-
-def is_interrupt(error: BaseException) -> bool:
-    """Whether Ctrl-C is behind an error: compiled code that it stops has a SystemError of its own on top."""
-    behind: BaseException | None = error
-    while behind is not None and not isinstance(behind, KeyboardInterrupt):
-        behind = behind.__cause__ or behind.__context__
-    return behind is not None

@@ -1,6 +1,7 @@
 """Files are written whole or not at all."""
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,6 +11,7 @@ from simulator.errors import UserError
 
 PARTIAL = ".partial"
 MOST_TEXT_BYTES = 2**32
+_under_way: list[Path] = []  # partial files
 
 
 @contextmanager
@@ -20,6 +22,8 @@ def replacing(path: Path) -> Iterator[TextIO]:
     pipe is written as it is.
     """
     partial = path if is_special(path) else path.with_name(path.name + PARTIAL)
+    if partial != path:
+        _under_way.append(partial)
     try:
         with partial.open("w", encoding="utf-8", newline="") as file:
             yield file
@@ -31,6 +35,38 @@ def replacing(path: Path) -> Iterator[TextIO]:
         if partial != path:
             with suppress(OSError):
                 partial.unlink()
+            _under_way.remove(partial)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """A folder that no other process holds meanwhile. Raises UserError when one does; ends with the process.
+
+    A file system that knows no locks is trusted.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{folder}: another shardsim is writing its results there") from None
+        except OSError:
+            pass
+        yield
+    finally:
+        os.close(handle)
+
+
+def discard_partial_files() -> None:
+    """Leave nothing half-written, for a process that ends here and now."""
+    for partial in list(_under_way):
+        with suppress(OSError):
+            partial.unlink()
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -3,24 +3,10 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
-from simulator.errors import StoppedError, is_interrupt
 from simulator.experiment.experiment import Experiment
 from simulator.experiment.simulate import Iteration, Observer, PolicySetup
 from simulator.metrics.records import IterationRecord
-
-
-@contextmanager
-def resumable(folder: Path) -> Iterator[None]:
-    """Within it, Ctrl-C says that the same command goes on from what is in `folder`."""
-    try:
-        yield
-    except (KeyboardInterrupt, SystemError) as error:
-        if not is_interrupt(error):
-            raise
-        text = f"what is finished is kept in {folder}, and the same command goes on from there"
-        raise StoppedError(text) from None
 
 
 @contextmanager

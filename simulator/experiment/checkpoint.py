@@ -63,6 +63,15 @@ class Checkpoint:
         return UserError(f"{self.path}: cannot be written: {error.strerror}")
 
 
+def holds_another(folder: Path, digest: str) -> bool:
+    """Whether a folder has the checkpoint of another experiment, or of other inputs."""
+    try:
+        with (folder / FILE_NAME).open("rb") as file:
+            return parse_line(file.readline()) != {"digest": digest}
+    except OSError:
+        return False
+
+
 def read_records(path: Path, digest: str) -> list[IterationRecord]:
     """The whole records of a checkpoint of this digest; none when it is absent or another experiment's."""
     try:

@@ -35,7 +35,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / ".writable"
         probe.write_text("")
-        probe.unlink()
+        probe.unlink(missing_ok=True)  # another process may have come at the same moment
     except OSError as error:
         raise UserError(f"{folder}: cannot be used for results: {error.strerror}") from error
 
@@ -120,6 +120,7 @@ def summary_rows(comparison: Comparison) -> Rows:
 
 
 def iteration_rows(comparison: Comparison) -> Rows:
+    """`iterations.csv`: the metrics of each iteration under each policy."""
     return [
         {"policy": record.policy, "iteration": record.iteration, **vars(record.metrics)}
         | {f"lookups_{tier}": count for tier, count in record.lookups_by_tier.items()}
@@ -129,6 +130,7 @@ def iteration_rows(comparison: Comparison) -> Rows:
 
 
 def phase_rows(comparison: Comparison) -> Rows:
+    """`phases.csv`: each collective of each iteration."""
     return [
         {"policy": record.policy, "iteration": record.iteration, **vars(phase)}
         for records in comparison.records
@@ -214,6 +216,7 @@ def log_points(rows: int, cumulative_share: Any) -> Iterable[tuple[int, float]]:
 
 
 def manifest(comparison: Comparison) -> dict[str, Any]:
+    """`manifest.json`: what was run, with what, and what was assumed."""
     experiment = comparison.experiment
     return {
         "name": experiment.name,

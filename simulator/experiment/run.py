@@ -14,6 +14,7 @@ from simulator.experiment.simulate import (
     set_up_all,
     simulate,
 )
+from simulator.files import held
 from simulator.metrics.records import IterationRecord
 from simulator.report.build import build_report
 
@@ -22,15 +23,21 @@ def run_experiment(experiment: Experiment, folder: Path, *, observer: Observer |
     """Replay an experiment and write its results folder, going on from what an earlier run finished.
 
     Results of another experiment in the same folder are replaced. Raises UserError, before any replay, when the
-    folder cannot be written or a plan does not fit.
+    folder cannot be written, another process is writing there, or a plan does not fit.
     """
     if experiment.workload.spec is None:
         raise UserError("run: a workload built in code has no file to tell it by; use compare")
     make_folder(folder)
+    with held(folder):
+        return _run(experiment, folder, observer)
+
+
+def _run(experiment: Experiment, folder: Path, observer: Observer | None) -> Comparison:
     setups = set_up_all(experiment)
     with Checkpoint(folder, experiment.digest()) as checkpoint:
 
         def keep(setup: PolicySetup, record: IterationRecord, fresh: Iteration | None) -> None:
+            """Keep a fresh iteration in the checkpoint, and the first one's files in the folder."""
             if fresh is not None:
                 if record.iteration == 0:
                     write_iteration(folder, setup, fresh, experiment.topology)

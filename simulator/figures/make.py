@@ -13,6 +13,7 @@ from simulator.figures.catalogue import FIGURES
 from simulator.figures.collect import Places, collect
 from simulator.figures.figure import PaperFigure
 from simulator.figures.look import small_print
+from simulator.files import held
 from simulator.report.plots.style import house_style, new_figure, title
 from simulator.sharding.registry import unknown
 
@@ -55,18 +56,24 @@ def make_figures(
     chosen = figures_named(names)
     if not DATA_FOLDER.is_dir():
         raise UserError(f"{DATA_FOLDER}: not found; figures are made in the project's folder")
-    target = out or (QUICK_FOLDER if quick else DATA_FOLDER)
+    target = data_folder(out, quick=quick)
     images = IMAGE_FOLDER if target == DATA_FOLDER else target
     for folder in (target, images):
         _make_folder(folder)
     places = Places(DATA_FOLDER, target, quick)
     pictures = []
-    for figure in chosen:
-        for dataset in figure.datasets:
-            collect(dataset, places, workers=workers, observer=_told(figure, dataset.name, announce))
-        picture = images / f"paper_{figure.name}.png"
-        pictures.append(draw_figure(figure, target, picture, note=QUICK_NOTE if quick else ""))
+    with held(target):
+        for figure in chosen:
+            for dataset in figure.datasets:
+                collect(dataset, places, workers=workers, observer=_told(figure, dataset.name, announce))
+            picture = images / f"paper_{figure.name}.png"
+            pictures.append(draw_figure(figure, target, picture, note=QUICK_NOTE if quick else ""))
     return pictures
+
+
+def data_folder(out: Path | None, *, quick: bool) -> Path:
+    """Where data go: to `out`, by default to where the committed ones are, in quick mode to `results/figures`."""
+    return out or (QUICK_FOLDER if quick else DATA_FOLDER)
 
 
 def draw_figure(figure: PaperFigure, data: Path, picture: Path, *, note: str = "") -> Path:

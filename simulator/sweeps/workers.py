@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, parent_process
+from multiprocessing.context import SpawnContext, SpawnProcess
 from multiprocessing.process import BaseProcess
 from typing import Protocol
 
+from simulator import interrupt
 from simulator.sweeps.bench import Bench, Result, compute
 from simulator.sweeps.point import Point
 
@@ -92,19 +94,41 @@ class LocalProcesses:
                     yield [Result(suspects.popleft().key, {}, DIED)]
 
 
+class _Worker(SpawnProcess):
+    """A process that Ctrl-C never reaches, not even while it starts: its parent ends it."""
+
+    def start(self) -> None:
+        """Start with Ctrl-C blocked, which processes inherit."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class _Workers(SpawnContext):
+    Process = _Worker
+
+
 @contextmanager
 def pool_of(count: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool that, when it is left early, drops what has not begun."""
-    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"), initializer=follow_parent)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
+    """A pool that, when it is left early, drops what has not begun and ends what has."""
+    with interrupt.raised():
+        pool = ProcessPoolExecutor(count, mp_context=_Workers(), initializer=follow_parent)
+        try:
+            yield pool
+            pool.shutdown()
+        except BaseException:
+            for worker in active_children():
+                if isinstance(worker, _Worker):
+                    worker.kill()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def follow_parent() -> None:
-    """A worker leaves the keyboard to its parent, and leaves itself when the parent is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """A worker leaves when its parent is gone."""
     parent = parent_process()
     if parent is not None:
         threading.Thread(target=leave_after, args=[parent], daemon=True).start()

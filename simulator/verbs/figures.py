@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from simulator.interrupt import resumable
+
 
 def figures(
     names: Annotated[
@@ -22,7 +24,8 @@ def figures(
 
     After a kill, the same command goes on where it stopped.
     """
-    from simulator.figures.make import make_figures
+    from simulator.figures.make import data_folder, make_figures
 
-    for picture in make_figures(names or [], quick=quick, out=out):
-        print(picture)
+    with resumable(data_folder(out, quick=quick)):
+        for picture in make_figures(names or [], quick=quick, out=out):
+            print(picture)

@@ -7,7 +7,8 @@ import typer
 
 def schema(
     kind: Annotated[
-        Literal["topology", "workload", "experiment", "sweep", "plan", "prices"], typer.Argument(help="kind of file")
+        Literal["topology", "workload", "experiment", "sweep", "plan", "prices"],
+        typer.Argument(help="kind of file"),
     ],
 ) -> None:
     """Print the JSON Schema of a kind of file, for editors."""

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from simulator.interrupt import resumable
 from simulator.verbs.arguments import ResultsOption, WorkersOption
 
 
@@ -28,7 +29,6 @@ def sweep(
     from simulator.sweeps.run import CSV_NAME, run_sweep
     from simulator.sweeps.sweep import load_sweep
     from simulator.sweeps.text import sweep_text
-    from simulator.terminal import resumable
 
     loaded = load_sweep(file)
     folder = out or Path("results") / loaded.spec.name

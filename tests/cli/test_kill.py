@@ -9,11 +9,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from command import ROOT, contents, finish, finished, start
 
-ROOT = Path(__file__).parents[2]
 TOPOLOGY = ROOT / "topologies" / "teaching_2x2.yaml"
 WORKLOAD = ROOT / "workloads" / "tiny.yaml"
 EXPERIMENT = f"""\
@@ -24,14 +25,16 @@ policies: [row_wise, {{name: flexshard, memory: hbm}}, table_wise]
 iterations: ITERATIONS
 seed: 5
 """
+SWEEP = f"""\
+name: kill
+topology: {TOPOLOGY}
+workload: {WORKLOAD}
+policies: [row_wise, table_wise]
+engine: fluid
+vary: {{workload.batch_per_rank: [8, 16, 32, 64, 128, 256, 512, 1024]}}
+"""
 SEED = 20_230_207
 HEADER = 1  # lines of a checkpoint before its records
-WITHOUT_REPORT = """
-import simulator.experiment.run as run
-run.build_report = lambda folder: None
-from simulator.cli import main
-main()
-"""
 
 
 @pytest.fixture
@@ -41,75 +44,77 @@ def experiment(tmp_path: Path) -> Path:
     return path
 
 
-def start(*arguments: object, report: bool = False, **options: object) -> "subprocess.Popen[str]":
-    """The command line; without `report` it draws none, which takes most of a small run's time."""
-    program = ["-m", "simulator.cli"] if report else ["-c", WITHOUT_REPORT]
-    command = [sys.executable, *program, *map(str, arguments)]
-    return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
-    )
-
-
-def finish(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=120)
-    return process.returncode, out, err
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
-
-
-def lines_of(checkpoint: Path) -> int:
-    return checkpoint.read_bytes().count(b"\n") if checkpoint.exists() else 0
-
-
-def wait_until_lines(checkpoint: Path, count: int, process: "subprocess.Popen[str]") -> None:
-    while lines_of(checkpoint) < count and process.poll() is None:
-        time.sleep(0.005)
-
-
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of an undisturbed run, report and all."""
     folder = tmp_path_factory.mktemp("undisturbed")
     path = folder / "kill.yaml"
     path.write_text(EXPERIMENT.replace("ITERATIONS", "12"))
-    code, _, err = finish(start("run", path, "--out", folder / "out", report=True))
-    assert code == 0, err
+    finished("run", path, "--out", folder / "out")
     return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Sequence[object]:
+    """The words of a sweep on two workers, but for its folder."""
+    path = tmp_path_factory.mktemp("swept") / "kill.yaml"
+    path.write_text(SWEEP)
+    return "sweep", path, "--workers", 2
+
+
+@pytest.fixture(scope="module")
+def whole_sweep(sweep: Sequence[object], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of an undisturbed sweep."""
+    folder = tmp_path_factory.mktemp("undisturbed_sweep")
+    finished(*sweep, "--out", folder)
+    return folder
 
 
 def without_report(files: dict[str, bytes]) -> dict[str, bytes]:
     return {name: files[name] for name in files if name != "report.html" and not name.startswith("plots")}
 
 
-def killed_thrice(experiment: Path, out: Path, *, seed: int, expected: dict[str, bytes]) -> None:
-    """At random moments: while importing, planning, replaying, drawing or writing; then left alone."""
+def killed_thrice(words: Sequence[object], out: Path, *, seed: int, expected: dict[str, bytes]) -> None:
+    """At random moments: while importing, planning, computing, drawing or writing; then left alone."""
     moments = random.Random(seed)
     for _ in range(3):
-        process = start("run", experiment, "--out", out, report=True)
+        process = start(*words, "--out", out)
         time.sleep(moments.uniform(0.3, 2.5))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert all(name in expected or name.endswith(".partial") for name in contents(out))
-    code, _, err = finish(start("run", experiment, "--out", out, report=True))
-    assert code == 0, err
+    finished(*words, "--out", out)
     left = contents(out)
     assert {name: left[name] for name in expected} == expected
 
 
 @pytest.mark.parametrize("number", range(2))
-def test_killed_thrice_the_results_are_those_of_an_undisturbed_run(
+def test_a_run_killed_thrice_ends_as_an_undisturbed_one(
     experiment: Path, tmp_path: Path, whole: Path, number: int
 ) -> None:
-    killed_thrice(experiment, tmp_path / "out", seed=SEED + number, expected=contents(whole))
+    killed_thrice(["run", experiment], tmp_path / "out", seed=SEED + number, expected=contents(whole))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(2, 12))
-def test_killed_thirty_times_more(experiment: Path, tmp_path: Path, whole: Path, number: int) -> None:
-    killed_thrice(experiment, tmp_path / "out", seed=SEED + number, expected=contents(whole))
+@pytest.mark.parametrize("number", range(2, 9))
+def test_a_run_killed_at_twenty_more_moments(
+    experiment: Path, tmp_path: Path, whole: Path, number: int
+) -> None:
+    killed_thrice(["run", experiment], tmp_path / "out", seed=SEED + number, expected=contents(whole))
+
+
+def test_a_sweep_killed_thrice_ends_as_an_undisturbed_one(
+    sweep: Sequence[object], tmp_path: Path, whole_sweep: Path
+) -> None:
+    killed_thrice(sweep, tmp_path / "out", seed=SEED, expected=contents(whole_sweep))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(1, 8))
+def test_a_sweep_killed_at_twenty_more_moments(
+    sweep: Sequence[object], tmp_path: Path, whole_sweep: Path, number: int
+) -> None:
+    killed_thrice(sweep, tmp_path / "out", seed=SEED + number, expected=contents(whole_sweep))
 
 
 def test_records_that_were_cut_or_spoiled_are_replayed_again(
@@ -122,46 +127,11 @@ def test_records_that_were_cut_or_spoiled_are_replayed_again(
     lines[3] = b"\xff\x00 no record\n"
     lines[5] = b'{"policy": "row_wise"}\n'
     checkpoint.write_bytes(b"".join(lines)[:-20])
-    code, _, err = finish(start("run", experiment, "--out", out))
-    assert code == 0, err
+    finished("run", experiment, "--out", out, report=False)
     left, expected = contents(out), contents(whole)
     records = (left.pop("iterations.jsonl").splitlines(), expected.pop("iterations.jsonl").splitlines())
     assert sorted(records[0]) == sorted(records[1])
     assert left == expected
-
-
-def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path: Path) -> None:
-    experiment, out = tmp_path / "kill.yaml", tmp_path / "out"
-    experiment.write_text(EXPERIMENT.replace("ITERATIONS", "3000"))
-    process = start("run", experiment, "--out", out)
-    wait_until_lines(out / "iterations.jsonl", HEADER + 20, process)
-    process.send_signal(signal.SIGINT)
-    code, printed, err = finish(process)
-    assert code == 130
-    assert printed == ""
-    assert err.splitlines()[-1] == (
-        f"interrupted: what is finished is kept in {out}, and the same command goes on from there"
-    )
-    assert "Traceback" not in err
-    kept = lines_of(out / "iterations.jsonl")
-    assert HEADER + 20 <= kept < HEADER + 3000
-    process = start("run", experiment, "--out", out)
-    wait_until_lines(out / "iterations.jsonl", kept + 1, process)
-    process.send_signal(signal.SIGINT)
-    assert finish(process)[0] == 130
-    assert lines_of(out / "iterations.jsonl") > kept
-
-
-def test_ctrl_c_of_a_comparison_is_one_line(tmp_path: Path) -> None:
-    process = start(
-        "compare", TOPOLOGY, WORKLOAD, "--policy", "row_wise", "--iterations", "100000", "--json", tmp_path / "c"
-    )  # fmt: skip
-    assert process.stderr is not None
-    assert "row_wise" in process.stderr.readline()
-    process.send_signal(signal.SIGINT)
-    code, printed, err = finish(process)
-    assert (code, printed, err) == (130, "", "interrupted\n")
-    assert list(tmp_path.iterdir()) == []
 
 
 def files_of_at_most(size_bytes: int) -> None:
@@ -171,9 +141,7 @@ def files_of_at_most(size_bytes: int) -> None:
 
 
 def refused_by_a_full_disk(experiment: Path, out: Path, size_bytes: int) -> None:
-    process = start(
-        "run", experiment, "--out", out, report=True, preexec_fn=lambda: files_of_at_most(size_bytes)
-    )
+    process = start("run", experiment, "--out", out, preexec_fn=lambda: files_of_at_most(size_bytes))
     code, printed, err = finish(process)
     assert (code, printed) == (2, "")
     assert re.fullmatch(rf"{out}\S*: .*: File too large", err.splitlines()[-1])
@@ -186,8 +154,7 @@ def test_a_full_disk_is_one_line_and_with_room_the_run_goes_on(
 ) -> None:
     out = tmp_path / "out"
     refused_by_a_full_disk(experiment, out, 12_000)
-    code, _, err = finish(start("run", experiment, "--out", out))
-    assert code == 0, err
+    finished("run", experiment, "--out", out)
     assert without_report(contents(out)) == without_report(contents(whole))
 
 

@@ -114,16 +114,15 @@ class Builder:
     def _key(self, text: str, value: Scalar, place: Place) -> None:
         frame = self._frames[-1]
         path = (*frame.path, text)
-        if isinstance(value, bool):
-            self._note(path, "got a boolean as a key: quote it", place)
-        elif not isinstance(value, str):
-            self._note(path, f"got {'nothing' if value is None else 'a number'} as a key: quote it", place)
+        frame.is_repeated = text in frame.value
+        if refused := _refused_key(text, value):
+            if not frame.is_repeated:
+                self._note(path, refused, place)
         elif text == "<<":
             self._note(path, "merge keys are not supported: write the keys out", place)
-        frame.is_repeated = text in frame.value
         if not self._dropping():
             self.key_places[path] = place
-        elif frame.is_repeated and path in self.key_places:
+        elif frame.is_repeated and path in self.key_places and not refused:
             self._note(path, f"the same key twice, first in line {self.key_places[path].line}", place)
         frame.key = text
 
@@ -175,3 +174,15 @@ class Builder:
 
     def _stop(self, text: str, place: Place) -> NoReturn:
         raise ConfigError(self.source, [*self.problems, Problem((), text, place)])
+
+
+def _refused_key(text: str, value: Scalar) -> str:
+    """Why a plain key that is no text is none; "" for text. In braces `8,000` is an 8 and a key of three digits."""
+    if isinstance(value, str):
+        return ""
+    if isinstance(value, bool):
+        return "got a boolean as a key: quote it"
+    if value is None:
+        return "got nothing as a key: quote it"
+    is_group = len(text) == 3 and text.isdecimal()
+    return "got a number as a key: quote it" + (", or group digits as in 8_000_000" if is_group else "")

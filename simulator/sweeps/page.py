@@ -27,7 +27,7 @@ from simulator.report.scales import time_text
 from simulator.sweeps.csv_file import read_rows
 from simulator.sweeps.names import short_names
 from simulator.sweeps.page_table import points_table
-from simulator.sweeps.plot import figure_name, most_varied, sweep_picture, varied_keys
+from simulator.sweeps.plot import MOST_DOTS, figure_name, most_varied, sweep_picture, varied_keys
 from simulator.sweeps.plot_views import key_views
 from simulator.sweeps.rows import ERROR, INPUTS, Row, number
 from simulator.sweeps.text import at_text, best_rows
@@ -131,7 +131,8 @@ def pictures(rows: Sequence[Row], x: str | None, y: str) -> tuple[Picture, ...]:
         with house_style():
             source = svg_uri(sweep_picture(rows, key, y))
         question = f"How does each policy follow {names.get(key, key)}?"
-        finding = f"Over {names.get(key, key)}: {len(own):,} points."
+        cut = f", {MOST_DOTS:,} of them dots" if len(own) > MOST_DOTS else ""
+        finding = f"Over {names.get(key, key)}: {len(own):,} points{cut}."
         made.append(
             Picture(f"over_{place}", source, question, finding, READING, key_views(own, key, y), "figure")
         )

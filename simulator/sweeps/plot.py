@@ -1,6 +1,7 @@
 """A sweep as a picture: a metric over one varied key, a line a policy through the medians of its points."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
@@ -23,6 +24,8 @@ CHOICES = {  # figures that people compare, by their names
     "inter_island_bytes": "bytes on NICs",
     MEMORY: "memory of the fullest GPU",
 }
+MOST_DOTS = 1_000  # of a picture, evenly from all points; lines are of all
+MOST_PLACES = 48  # of a line
 IN_TURN = "in turn"
 LOG_FROM = 20.0  # the ratio of the largest to the smallest value from which an axis is logarithmic
 NAME_CHARACTERS = 40
@@ -75,8 +78,17 @@ def draw_sweep(ax: "Axes", rows: Sequence[Row], x: str, y: str) -> None:
         own = [row for row in rows if (row["policy"], row["engine"]) == (policy, engine)]
         colour = LINE_COLOURS[policies.index(policy) % len(LINE_COLOURS)]
         heights = [(number(row, y) or 0.0) / scale.size for row in own]
-        ax.plot([places[row[x]] for row in own], heights, ".", color=colour, alpha=0.35, markersize=4)
-        line = medians([places[row[x]] for row in own], heights)
+        across = [places[row[x]] for row in own]
+        dots = evenly(len(own), -(-MOST_DOTS * len(own) // len(rows)))
+        ax.plot(
+            [across[dot] for dot in dots],
+            [heights[dot] for dot in dots],
+            ".",
+            color=colour,
+            alpha=0.35,
+            markersize=4,
+        )
+        line = medians(across, heights)
         name = shortened(policy, NAME_CHARACTERS) + (f", {engine}" if len(engines) > 1 else "")
         style = "-" if engine == engines[0] else "--"
         ax.plot(list(line), list(line.values()), style, color=colour, linewidth=1.4, label=name)
@@ -96,11 +108,21 @@ def figure_name(y: str) -> str:
 
 
 def medians(places: Sequence[float], heights: Sequence[float]) -> dict[float, float]:
-    """The median height at each place, ascending."""
-    return {
-        place: median(height for other, height in zip(places, heights, strict=True) if other == place)
-        for place in sorted(set(places))
-    }
+    """The median height at each place, ascending; of more than `MOST_PLACES`, those of as many neighbourhoods."""
+    at: dict[float, list[float]] = {}
+    for place, height in zip(places, heights, strict=True):
+        at.setdefault(place, []).append(height)
+    if len(at) <= MOST_PLACES:
+        return {place: median(at[place]) for place in sorted(at)}
+    order = sorted(zip(places, heights, strict=True))
+    cuts = [len(order) * cut // MOST_PLACES for cut in range(MOST_PLACES + 1)]
+    near = [order[first:last] for first, last in pairwise(cuts)]
+    return {median(place for place, _ in part): median(height for _, height in part) for part in near}
+
+
+def evenly(count: int, most: int = MOST_DOTS) -> range:
+    """Indices of at most `most` of so many points, at even steps."""
+    return range(0, count, -(-count // most) or 1)
 
 
 def places_of(texts: Sequence[str]) -> tuple[dict[str, float], str]:

@@ -3,8 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from simulator.report.plots.interactive import axis, label_text, short, shorts
 from simulator.report.plots.plot import InteractiveFigure, View
 from simulator.report.plots.style import LINE_COLOURS
@@ -14,6 +12,8 @@ from simulator.sweeps.plot import (
     CHOICES,
     IN_TURN,
     LOG_FROM,
+    MOST_DOTS,
+    evenly,
     figure_name,
     medians,
     places_of,
@@ -23,7 +23,6 @@ from simulator.sweeps.plot import (
 from simulator.sweeps.rows import Row, number
 from simulator.sweeps.text import at_text
 
-MOST_DOTS = 1_000  # of a figure, evenly from all points; lines are of all
 MOST_TOLD = 300  # points up to which a dot tells all its values
 
 
@@ -64,7 +63,6 @@ def traces(rows: Sequence[Row], x: str, y: str, scale: Scale) -> Iterator[dict[s
     """For each policy and engine its line, then its dots."""
     places, _ = places_of([row[x] for row in rows])
     policies, engines = (list(dict.fromkeys(row[key] for row in rows)) for key in ("policy", "engine"))
-    every = -(-len(rows) // MOST_DOTS)
     names = short_names(varied_keys(rows)) if len(rows) <= MOST_TOLD else {}
     for policy, engine in dict.fromkeys((row["policy"], row["engine"]) for row in rows):
         own = [row for row in rows if (row["policy"], row["engine"]) == (policy, engine)]
@@ -79,7 +77,7 @@ def traces(rows: Sequence[Row], x: str, y: str, scale: Scale) -> Iterator[dict[s
             "line": {"color": colour, "width": 2, "dash": "solid" if engine == engines[0] else "dash"},
             "hovertemplate": f"{name}, median: <b>%{{y:.4~r}} {scale.unit}</b> at %{{x}}<extra></extra>",
         }
-        chosen = np.arange(0, len(own), every).tolist()
+        chosen = evenly(len(own), -(-MOST_DOTS * len(own) // len(rows)))
         told = [label_text(at_text(own[place], names), 200) if names else "" for place in chosen]
         yield {
             **{**common, "mode": "markers", "showlegend": False, "opacity": 0.55},

@@ -42,6 +42,6 @@ def explain(
     for line in changed:
         print(line, file=sys.stderr)
     if not changed:
-        print(f"\nIn the report too: {keep(results, found)}")
+        print(f"\nResults: {keep(results, found)}")
     if json_file is not None:
         write_json(json_file, [each.to_json() for each in found])

@@ -25,6 +25,7 @@ T = TypeVar("T")
 TOPOLOGIES_KEPT = 16
 WORKLOADS_KEPT = 8
 PLACEMENTS_KEPT = 3
+DRAWS_KEPT = 128
 MATRIX_ENTRIES_KEPT = 1 << 22  # of all draws together
 
 
@@ -100,7 +101,7 @@ class Bench:
             point.seed,
             number,
         )
-        at_most = max(1, MATRIX_ENTRIES_KEPT // experiment.topology.world_size**2)
+        at_most = min(DRAWS_KEPT, max(1, MATRIX_ENTRIES_KEPT // experiment.topology.world_size**2))
         drawn: Draw = self._draws.get(key, lambda: draw(experiment, setup.placement, number), at_most=at_most)
         return replay_iteration(experiment, setup, drawn)
 

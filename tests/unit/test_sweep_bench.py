@@ -90,6 +90,17 @@ def test_another_batch_shares_tables_but_no_draw(points):
     assert [setup.placement.samples[0] for _, setup in setups] == [16, 32]
 
 
+def test_what_is_kept_does_not_grow_with_the_points(tmp_path, monkeypatch):
+    """Also where ranks are so few that a draw is small: a day's sweep must fit in memory."""
+    monkeypatch.setattr("simulator.sweeps.bench.DRAWS_KEPT", 5)
+    vary = {"workload.batch_per_rank": list(range(1, 21))}
+    bench = Bench()
+    for point in small_sweep(tmp_path, policies=["row_wise"], vary=vary).points("bound"):
+        assert not bench.result(point).error
+    kept = (bench._topologies, bench._workloads, bench._placements, bench._draws)
+    assert [len(values._values) for values in kept] == [1, 8, 1, 5]
+
+
 def test_an_error_is_a_result_in_a_line(tmp_path):
     (point,) = small_sweep(
         tmp_path, vary={"topology.gpu.hbm_capacity": ["1 kB"]}, policies=["row_wise"]

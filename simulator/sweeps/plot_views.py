@@ -70,12 +70,12 @@ def traces(rows: Sequence[Row], x: str, y: str, scale: Scale) -> Iterator[dict[s
         up = [(number(row, y) or 0.0) / scale.size for row in own]
         name = label_text(policy + (f", {engine}" if len(engines) > 1 else ""))
         colour = LINE_COLOURS[policies.index(policy) % len(LINE_COLOURS)]
-        common = {"type": "scatter", "name": name, "legendgroup": f"{policy} {engine}"}
+        common = {"type": "scatter", "name": name, "meta": name, "legendgroup": f"{policy} {engine}"}
         line = medians(across, up)
         yield {
             **{**common, "mode": "lines", "x": shorts(line), "y": shorts(line.values())},
             "line": {"color": colour, "width": 2, "dash": "solid" if engine == engines[0] else "dash"},
-            "hovertemplate": f"{name}, median: <b>%{{y:.4~r}} {scale.unit}</b> at %{{x}}<extra></extra>",
+            "hovertemplate": f"%{{meta}}, median: <b>%{{y:.4~r}} {scale.unit}</b> at %{{x}}<extra></extra>",
         }
         chosen = evenly(len(own), -(-MOST_DOTS * len(own) // len(rows)))
         told = [label_text(at_text(own[place], names), 200) if names else "" for place in chosen]
@@ -85,6 +85,6 @@ def traces(rows: Sequence[Row], x: str, y: str, scale: Scale) -> Iterator[dict[s
             "x": [short(across[place]) for place in chosen],
             "y": [short(up[place]) for place in chosen],
             **({"customdata": told} if names else {}),
-            "hovertemplate": f"{name}: <b>%{{y:.4~r}} {scale.unit}</b>"
+            "hovertemplate": f"%{{meta}}: <b>%{{y:.4~r}} {scale.unit}</b>"
             f"{'<br>%{customdata}' if names else ' at %{x}'}<extra></extra>",
         }

@@ -6,10 +6,10 @@ import os
 import re
 import subprocess
 import sys
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from html_page import Page
 from results_folder import ASSUMPTIONS, write_folder
 
 from simulator.errors import UserError
@@ -18,48 +18,6 @@ from simulator.report.folder import read_results
 
 PLOT_NAMES = ("latency", "links", "made_of", "matrix", "memory", "popularity", "timeline", "traffic")
 HOSTILE = '<script>alert("x")</script>&amp;\'{{ 7 * 7 }}'
-VOID = ("meta", "link", "img", "input")
-
-
-class Page(HTMLParser):
-    """What a browser would see: tags with their attributes, the text inside each, and whether tags close."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: dict[str, list[str]] = {}
-        self.open: list[str] = []
-        self.views: list[list[dict]] = []  # of each interactive picture
-        self.scripts: list[str] = []  # that run
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attributes)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open[-1:] == ["script"]:
-            self.keep_script(dict(self.elements)["script"], data)
-        for tag in set(self.open):
-            self.texts.setdefault(tag, []).append(data)
-
-    def keep_script(self, attributes: dict[str, str | None], data: str) -> None:
-        if attributes.get("type") == "application/json":
-            assert not set(data) & set("<>&")
-            self.views.append(json.loads(data))
-        else:
-            self.scripts.append(data)
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
-    def text(self, tag: str) -> str:
-        return " ".join("".join(self.texts.get(tag, [])).split())
 
 
 @pytest.fixture(scope="module")

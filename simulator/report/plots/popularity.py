@@ -163,8 +163,8 @@ def curves_figure(drawn: Sequence[Curve]) -> InteractiveFigure:
     traces: list[dict[str, Any]] = []
     for curve in chosen:
         name = label_text(curve.label)
-        hover = f"{name}<br>hottest %{{x:,.0f}} rows: <b>%{{y:.1%}}</b> of lookups<extra></extra>"
-        gone = {"showlegend": False, "hovertemplate": hover}
+        hover = "%{meta}<br>hottest %{x:,.0f} rows: <b>%{y:.1%}</b> of lookups<extra></extra>"
+        gone = {"showlegend": False, "hovertemplate": hover, "meta": name}
         traces.append(
             line_trace("reclaimed", curve.rows, curve.share, GREY, **gone)
             | {"line": {"color": GREY, "width": 1, "dash": "dot"}}
@@ -173,7 +173,7 @@ def curves_figure(drawn: Sequence[Curve]) -> InteractiveFigure:
             rows, shares = run_points(curve, start, stop)
             first = not any(trace["name"] == tier and trace["showlegend"] for trace in traces)
             own = hover.replace("<extra>", f"<br>{tier} rows<extra>")
-            more = {"legendgroup": tier, "showlegend": first, "hovertemplate": own}
+            more = {"legendgroup": tier, "showlegend": first, "hovertemplate": own, "meta": name}
             traces.append(line_trace(tier, rows, shares, TIER_COLOURS.get(tier, GREY), **more))
     return {
         "data": traces,

@@ -168,6 +168,7 @@ def _targets(spec: TopologySpec) -> Iterator[Finding]:
     targets = Targets(part_names(spec, members, build_fabric(spec, members).links), members.world_size)
     for number, override in enumerate(spec.overrides):
         yield from _override(override, number)
+        yield from _fast_nic(spec, override, number)
         yield from _missing(("overrides", number, "target"), override.target, targets, of_rank=False)
     for number, entry in enumerate(spec.perturb):
         yield from _missing(
@@ -204,6 +205,19 @@ def _rates(spec: TopologySpec) -> Iterator[Finding]:
 def _override(override: OverrideSpec, number: int) -> Iterator[Finding]:
     if (override.bandwidth is None) == (override.factor is None):
         yield Finding(("overrides", number), "needs bandwidth or factor, one of the two")
+
+
+def _fast_nic(spec: TopologySpec, override: OverrideSpec, number: int) -> Iterator[Finding]:
+    """An override may not make a NIC faster than the key for all of them may."""
+    if spec.scale_out is None or spec.scale_up is None or not override.target.startswith("nic/"):
+        return
+    rate = override.bandwidth or spec.scale_out.nic_bandwidth * (override.factor or 1)
+    if max(spec.island_sizes) > 1 and rate > spec.scale_up.bandwidth:
+        yield Finding(
+            ("overrides", number, "bandwidth" if override.bandwidth else "factor"),
+            f"makes {override.target} a NIC of {format_bandwidth(rate)}, faster than the scale-up port of a GPU, "
+            f"{format_bandwidth(spec.scale_up.bandwidth)}",
+        )
 
 
 def _missing(

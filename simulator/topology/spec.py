@@ -33,11 +33,10 @@ from simulator.config.types import (
 def _parse_island_list(value: object) -> int | tuple[int, ...]:
     """A count, or sizes, one an island."""
     many = isinstance(value, (list, tuple))
-    counts = (
-        [parse_count(item) for item in value] if isinstance(value, (list, tuple)) else [parse_count(value)]
-    )
+    counts = [parse_count(item) for item in (value if isinstance(value, (list, tuple)) else [value])]
     if not counts or min(counts) < 1:
-        raise ValueError("must be a count of at least 1, or a list of them, one an island")
+        which = f"entry {counts.index(min(counts))} is {min(counts)}, each " if many and counts else ""
+        raise ValueError(f"{which}must be a count of at least 1, or a list of them, one an island")
     return tuple(counts) if many else counts[0]
 
 

@@ -237,7 +237,7 @@ def test_what_does_not_fit(changes: dict[str, Any], expected: list[str]) -> None
     [
         ({"islands": 0}, "islands: found 0: must be a count of at least 1, or a list of them, one an island"),
         ({"islands": []}, "islands: found an empty list: must be a count of at least 1"),
-        ({"islands": [8, 0]}, "islands: found a list of 2: must be a count of at least 1"),
+        ({"islands": [8, 0]}, "islands: found a list of 2: entry 1 is 0, each must be a count of at least 1"),
         ({"islands": [8, 1.5]}, "islands: found a list of 2: 1.5 is not a whole number"),
         ({"islands": "8x8"}, "islands: found '8x8': must be a whole number"),
         ({"gpus_per_island": 0}, "gpus_per_island: found 0: must be at least 1"),

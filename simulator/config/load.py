@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from simulator.config.document import Document, load_document, parse_document
-from simulator.config.errors import ConfigError
+from simulator.config.errors import ConfigError, Problem
 from simulator.config.explain import explain, known_keys
 from simulator.config.kinds import wrong_kind
 
@@ -25,6 +25,8 @@ def load_model(path: Path, model: type[Model]) -> Model:
 
 def load_value(text: str, kind: Any, *, source: str) -> Any:
     """The value of any type that a YAML text holds, such as an argument of a command. Raises ConfigError."""
+    if not text.strip():
+        raise ConfigError(source, [Problem((), "is empty")])
     return _of_document(parse_document(text, source), kind)
 
 

@@ -12,7 +12,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def compiled(function: F) -> F:
     """Compile `function` at its first call, or load what an earlier run compiled. Division by zero gives inf."""
-    options: dict[str, Any] = {"error_model": "numpy", "fastmath": {"reassoc", "nnan", "nsz"}}
+    return _compiled(function, fastmath={"reassoc", "nnan", "nsz"})
+
+
+def compiled_in_order(function: F) -> F:
+    """`compiled`, each operation as it is written: bit for bit what numpy gives."""
+    return _compiled(function, fastmath=False)
+
+
+def _compiled(function: F, *, fastmath: set[str] | bool) -> F:
+    options: dict[str, Any] = {"error_model": "numpy", "fastmath": fastmath}
     try:
         machine_code: F = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor the user's cache folder can be written

@@ -22,10 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from simulator.arrays import FloatArray, IntArray
-
-ROUNDING_VARIANCE = 1 / 6  # what rounding up or down without bias adds to a wide distribution
-NARROW_VARIANCE = 1 / 4  # below it two whole numbers next to the mean are all that comes
+from simulator.arrays import BoolArray, FloatArray, IntArray
 
 MOST_LOOKUPS = 1 << 52
 
@@ -38,6 +35,7 @@ def _numbers() -> IntArray:
 
 
 NUMBERS = _numbers()  # of lookups for which moments are worked out
+SMALL = 1 << 16  # numbers of lookups below it are all listed, whether they occur or not
 
 
 class Moments(NamedTuple):
@@ -55,14 +53,27 @@ class Chances:
     rows: IntArray | FloatArray
     chance: FloatArray
 
-    def hit_by(self, lookups: int) -> tuple[FloatArray, ...]:
-        """By place: rows hit, their slope, their own part of the variance, sums of e o and of e o^2."""
-        hit = -np.expm1(lookups * self._log_missed)
-        missed = 1.0 - hit
-        first = missed * self._odds
-        second = first * self._odds
-        own = hit * missed + lookups * first**2 - lookups * (lookups - 1) / 2 * second**2
-        return tuple(self.rows * each for each in (hit, -self._log_missed * missed, own, first, second))
+    def hit_by(self, lookups: int, at: IntArray | slice) -> FloatArray:
+        """[5, ...] at some places: rows hit, their slope, their own part of the variance, sums of e o and of e o^2."""
+        from simulator.traffic.occupancy_draws import sums_of_missed
+
+        rows, log_missed, odds = self._rows[at], self._log_missed[at], self._odds[at]
+        not_hit = np.expm1(lookups * log_missed)
+        sums = np.empty((5, *not_hit.shape))
+        sums_of_missed(
+            rows.ravel(),
+            log_missed.ravel(),
+            odds.ravel(),
+            not_hit.ravel(),
+            float(lookups),
+            lookups * (lookups - 1) / 2,
+            sums.reshape(5, -1),
+        )
+        return sums
+
+    @cached_property
+    def _rows(self) -> FloatArray:
+        return self.rows.astype(np.float64)
 
     @cached_property
     def _log_missed(self) -> FloatArray:
@@ -91,22 +102,22 @@ class Occupancy:
 
     def moments(self, lookups: IntArray) -> tuple[FloatArray, FloatArray]:
         """Mean and variance of the distinct rows hit by `lookups` [ranks, owners], each of the same shape."""
-        values = int(lookups.max(initial=0)) + 1
-        if values < lookups.size:  # work each value out once
-            interval, part = _intervals(np.arange(values))
-            return self._between(interval[lookups], part[lookups])
-        return self._between(*_intervals(lookups))
+        from simulator.traffic.occupancy_draws import moments
+
+        index, numbers = _different(lookups)
+        interval, part = _intervals(numbers)
+        row, curves = self._curves(index, interval)
+        return moments(index, row, part, curves)
 
     def draw(self, rng: np.random.Generator, lookups: IntArray) -> IntArray:
         """Distinct rows hit by `lookups` [ranks, owners]: int64 of the same shape."""
-        mean, variance = self.moments(lookups)
-        over = mean - np.floor(mean)
-        rounding = np.where(variance < NARROW_VARIANCE, over * (1.0 - over), ROUNDING_VARIANCE)
-        spread = np.sqrt(np.maximum(variance - rounding, 0.0))
-        value = mean + spread * rng.standard_normal(mean.shape) + rng.random(mean.shape)
-        most = np.minimum(lookups, self._rows)
-        drawn: IntArray = np.clip(np.floor(value).astype(np.int64), np.minimum(most, 1), most)
-        return drawn
+        from simulator.traffic.occupancy_draws import drawn
+
+        index, numbers = _different(lookups)
+        interval, part = _intervals(numbers)
+        row, curves = self._curves(index, interval)
+        normal, uniform = rng.standard_normal(lookups.shape), rng.random(lookups.shape)
+        return drawn(index, numbers, row, part, curves, self._rows, normal, uniform)
 
     @cached_property
     def _rows(self) -> IntArray:
@@ -116,35 +127,66 @@ class Occupancy:
         rows: IntArray = np.maximum(np.ceil(np.round(hit + own, 6)), 1).astype(np.int64)
         return rows
 
-    def _between(self, interval: IntArray, part: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Mean and variance at a part of an interval of `NUMBERS`, each [ranks, owners]."""
-        used = np.bincount(interval.ravel(), minlength=1) > 0
-        needed, row_of = np.flatnonzero(used), np.cumsum(used) - 1
-        at = (row_of[interval] * self.owners + np.arange(self.owners)).ravel()
-        ends = [
-            (self._at(low), self._at(low + 1), int(NUMBERS[low + 1] - NUMBERS[low]))
-            for low in needed.tolist()
-        ]
-        one, two, three, four, first, rise = (
-            np.stack(each).ravel()[at].reshape(interval.shape)
-            for each in zip(*(_coefficients(*end) for end in ends), strict=True)
-        )
-        return one + part * (two + part * (three + part * four)), first + part * rise
+    def _curves(self, index: IntArray, interval: IntArray) -> tuple[IntArray, FloatArray]:
+        """[numbers] the row of each number's interval, and [rows, owners, 6] the coefficients there; of the numbers
+        only those count that `index` [ranks, owners] points to."""
+        from simulator.traffic.occupancy_draws import intervals_used
 
-    def _at(self, place: int) -> Moments:
+        used = intervals_used(index, interval, len(NUMBERS))
+        needed = np.flatnonzero(used.any(axis=1))
+        curves = np.empty((len(needed), self.owners, 6))
+        for row, low in enumerate(needed.tolist()):
+            ends = self._at(low, used[low]), self._at(low + 1, used[low])
+            coefficients = _coefficients(*ends, int(NUMBERS[low + 1] - NUMBERS[low]))
+            curves[row] = np.stack(coefficients, axis=1)
+        return (np.cumsum(used.any(axis=1)) - 1)[interval], curves
+
+    def _at(self, place: int, owners: BoolArray) -> Moments:
+        """At one of `NUMBERS`, known at least for these owners."""
         if place not in self._known:
-            self._known[place] = self._moments_of(int(NUMBERS[place]))
-        return self._known[place]
+            self._known[place] = Moments(*np.full((3, self.owners), np.nan))
+        known = self._known[place]
+        missing = np.flatnonzero(owners & np.isnan(known.mean))
+        if 2 * len(missing) > self.owners:
+            self._known[place] = known = self._moments_of(int(NUMBERS[place]), np.arange(self.owners))
+        elif len(missing):
+            for all_of_it, found in zip(known, self._moments_of(int(NUMBERS[place]), missing), strict=True):
+                all_of_it[missing] = found
+        return known
 
-    def _moments_of(self, lookups: int) -> Moments:
+    def _moments_of(self, lookups: int, owners: IntArray) -> Moments:
+        """[owners] of those that are asked for, ascending."""
+        count = len(owners)
         if lookups < 2:
-            return Moments(np.full(self.owners, float(lookups)), np.zeros(self.owners), np.zeros(self.owners))
+            return Moments(np.full(count, float(lookups)), np.zeros(count), np.zeros(count))
+        pieces, place, blocks = self._owned_by(owners)
         hit, slope, own, first, second = (
-            np.bincount(self.piece_owner, piece, self.owners) + block.sum(axis=1)
-            for piece, block in zip(self.pieces.hit_by(lookups), self.blocks.hit_by(lookups), strict=True)
+            np.bincount(place, piece, count) + block.sum(axis=1)
+            for piece, block in zip(
+                self.pieces.hit_by(lookups, pieces), self.blocks.hit_by(lookups, blocks), strict=True
+            )
         )
         variance = own - lookups * first**2 + lookups * (lookups - 1) / 2 * second**2
         return Moments(hit, slope, np.maximum(variance, 0.0))
+
+    def _owned_by(self, owners: IntArray) -> tuple[IntArray | slice, IntArray, IntArray | slice]:
+        """Where the pieces of some owners are, whose each is (a place in `owners`), and where their blocks are."""
+        if len(owners) == self.owners:
+            return slice(None), self.piece_owner, slice(None)
+        starts = np.searchsorted(self.piece_owner, owners, side="left")
+        counts = np.searchsorted(self.piece_owner, owners, side="right") - starts
+        place = np.repeat(np.arange(len(owners)), counts)
+        offsets = np.arange(len(place)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return starts[place] + offsets, place, owners
+
+
+def _different(lookups: IntArray) -> tuple[IntArray, IntArray]:
+    """Where each number of lookups stands in a list, and the list, which may have others as well."""
+    values = int(lookups.max(initial=0)) + 1
+    if values <= max(SMALL, lookups.size):
+        return lookups, np.arange(values)
+    numbers, index = np.unique(lookups, return_inverse=True)
+    return index.reshape(lookups.shape), numbers
 
 
 def _intervals(lookups: IntArray) -> tuple[IntArray, FloatArray]:

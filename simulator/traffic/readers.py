@@ -40,11 +40,27 @@ class Readers:
 
     def pooled_sum(self, values: IntArray) -> IntArray:
         """Sums over each pool's readers: [readers, ...] to [pools, ...]."""
-        return np.add.reduceat(values, self.pool_starts, axis=0)
+        total = values[self.pool_starts]
+        for more, pools in self._later_members:
+            total[pools] += values[more]
+        return total
 
     def pooled_max(self, values: IntArray) -> IntArray:
         """The most among each pool's readers: [readers, ...] to [pools, ...]."""
-        return np.maximum.reduceat(values, self.pool_starts, axis=0)
+        most = values[self.pool_starts]
+        for more, pools in self._later_members:
+            most[pools] = np.maximum(most[pools], values[more])
+        return most
+
+    @cached_property
+    def _later_members(self) -> list[tuple[IndexArray, IntArray]]:
+        """Every pool's second member, and which pools have one; then the third, and so on."""
+        sizes = np.diff(np.append(self.pool_starts, len(self.ranks)))
+        having = [np.flatnonzero(sizes > place) for place in range(1, int(sizes.max()))]
+        return [
+            ((self.pool_starts[pools] + place).astype(np.int32), pools)
+            for place, pools in enumerate(having, start=1)
+        ]
 
 
 def readers_of(layout: Layout, topology: Topology) -> tuple[Readers, ...]:

@@ -171,7 +171,7 @@ def _missing_text(details: ErrorDetails, model: Any) -> str:
 
 
 def _unknown_key_text(key: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.55)
     hint = f", did you mean {near[0]!r}?" if near else ""
     return f"unknown key, allowed: {', '.join(known)}{hint}" if known else f"unknown key{hint}"
 

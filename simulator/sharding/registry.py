@@ -162,13 +162,23 @@ def unknown(kind: str, found: str, allowed: list[str]) -> str:
     return f"unknown {kind} {found!r}; allowed: {', '.join(allowed)}{hint}"
 
 
+def _what(value: object) -> str:
+    """A value that is no policy, in a few words."""
+    if isinstance(value, Mapping):
+        return "a mapping without the text `name`"
+    if value is None:
+        return "nothing"
+    return "a list" if isinstance(value, (list, tuple)) else f"{value!r}"[:60]
+
+
 def _parse(value: object) -> PolicyEntry:
     """Raises what `config.errors.refuse` raises."""
     if isinstance(value, PolicyEntry):
         return value
     keys = {"name": value} if isinstance(value, str) else value
     if not isinstance(keys, Mapping) or not isinstance(keys.get("name"), str):
-        refuse([Finding((), "allowed: a policy's name, or a mapping with `name: NAME` and its options")])
+        allowed = "a policy's name, or a mapping with `name: NAME` and its options"
+        refuse([Finding((), f"found {_what(keys)}, allowed: {allowed}")])
     try:
         policy = policy_named(keys["name"])
     except UserError as error:

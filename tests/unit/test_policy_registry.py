@@ -90,9 +90,12 @@ def test_configuration_has_the_defaults_filled_in():
     [
         ("row_wsie", "policy: unknown policy 'row_wsie'; allowed: .*; did you mean 'row_wise'?"),
         ({"name": "tablewise"}, "policy: name: unknown policy 'tablewise'; .*; did you mean 'table_wise'?"),
-        ({"memory": "hbm"}, "policy: allowed: a policy's name, or a mapping with `name: NAME`"),
-        (3, "policy: allowed: a policy's name"),
-        (None, "policy: allowed: a policy's name"),
+        (
+            {"memory": "hbm"},
+            "policy: found a mapping without the text `name`, allowed: a policy's name, or a mapping with `name: NAME`",
+        ),
+        (3, "policy: found 3, allowed: a policy's name"),
+        (None, "policy: found nothing, allowed: a policy's name"),
         (
             {"name": "flexshard", "budgt": "5 %"},
             "policy: budgt: unknown key 'budgt'; .*; did you mean 'budget'?",

@@ -54,9 +54,10 @@ def sweep_page(path: Path, *, x: str | None = None, y: str = METRIC) -> Page:
     answered = [row for row in rows if not row.get(ERROR)]
     failed = [row for row in rows if row.get(ERROR)]
     manifest = read_manifest(path)
+    drawn = pictures(answered, x, y) if x or varied_keys(answered) else ()
     sections = (
         varied_section(rows),
-        Section("Pictures", (Gallery(pictures(answered, x, y)),) if answered else ()),
+        Section("Pictures", (Gallery(drawn),) if drawn else ()),
         Section("Points", points_blocks(answered, y, path.name)),
         Section("Failed points", failed_blocks(failed, path.name)),
         Section("Details", detail_folds(manifest)),

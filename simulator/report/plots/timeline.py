@@ -229,14 +229,12 @@ def lanes_figure(timeline: "DataFrame", colour_of: dict[str, str]) -> Interactiv
 def _trace(part: Stretch, scale: Scale, *, first: bool) -> dict[str, Any]:
     name = label_text(part.name.replace("_", " "))
     span = f"from %{{base:.4~r}} to %{{x:.4~r}} {scale.unit}"
+    hover = f"rank %{{customdata[0]}}, {name}: <b>%{{customdata[1]}}</b><br>{span}<extra></extra>"
     return {
         **{"type": "bar", "orientation": "h", "name": name, "legendgroup": part.name, "showlegend": first},
-        **{"marker": marker(part.colour, part.name == WAITING), "base": [], "x": [], "y": [], "width": []},
-        **{
-            "customdata": [],
-            "hovertemplate": f"rank %{{customdata[0]}}, {name}: <b>%{{customdata[1]}}</b><br>{span}",
-        },
-    } | {"hoverlabel": {"namelength": 0}}
+        **{"marker": marker(part.colour, part.name == WAITING), "hovertemplate": hover},
+        **{"base": [], "x": [], "y": [], "width": [], "customdata": []},
+    }
 
 
 def island_lines(shown: list[Lane]) -> Iterator[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 A combination is worked out for each policy. What does not concern a policy (the options of another) is left out of
 its points, so that none is there twice. A combination that makes no valid input is `Refused`, and the others go on;
-when all are, the sweep is.
+when all of a policy are, the sweep is: a key misspelled is told before anything is computed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -62,14 +62,16 @@ class Sweep:
     def points(self, engine: Engine) -> tuple[Point | Refused, ...]:
         """Every point with this engine: combination by combination, policies in their order.
 
-        Raises UserError when a base file is wrong, no combination makes a point, or two files have one name.
+        Raises UserError when a base file is wrong, no combination makes a point of some policy, or two files have one
+        name.
         """
         made = tuple(_Maker(self, engine).all())
         check_names(made)
-        refused = [point for point in made if isinstance(point, Refused)]
-        if len(refused) == len(made):
-            errors = list(dict.fromkeys(point.error for point in refused))
-            raise UserError("\n".join(f"{self.spec.name}: {error}" for error in errors[:MOST_TOLD]))
+        alive = {point.label for point in made if isinstance(point, Point)}
+        errors = [point.error for point in made if isinstance(point, Refused) and point.label not in alive]
+        if errors:
+            lines = list(dict.fromkeys(errors))[:MOST_TOLD]
+            raise UserError("\n".join(f"{self.spec.name}: {line}" for line in lines))
         return made
 
 

@@ -217,3 +217,18 @@ class TestRefused:
 def test_an_error_that_is_no_users_says_its_kind():
     assert one_line(UserError("a\n  b\n")) == "a; b"
     assert one_line(ZeroDivisionError("by zero")) == "ZeroDivisionError: by zero"
+
+
+def test_a_policy_without_a_point_is_told_before_anything_is_computed(tmp_path):
+    """A misspelled option makes all of its policy's points invalid; those of others must not hide it."""
+    with pytest.raises(UserError) as caught:
+        small_sweep(tmp_path, vary={"policies.tiers.memry": ["hbm", "baseline"]}).points("bound")
+    (line,) = str(caught.value).splitlines()
+    assert line.startswith("small: ")
+    assert "memry" in line
+    assert "memory" in line
+
+
+def test_a_policy_with_one_valid_value_goes_on(tmp_path):
+    made = small_sweep(tmp_path, vary={"policies.tiers.memory": ["hbm", "all of it"]}).points("bound")
+    assert [isinstance(point, Refused) for point in made] == [False, False, True]

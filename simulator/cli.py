@@ -9,7 +9,9 @@ import sys
 from typing import NoReturn
 
 from simulator import interrupt
-from simulator.errors import UserError
+from simulator.errors import BugError, UserError
+
+BUG_STATUS = 70  # EX_SOFTWARE of sysexits.h
 
 
 def main() -> None:
@@ -24,16 +26,18 @@ def main() -> None:
             app(standalone_mode=True)
     except UserError as error:
         fail(str(error))
+    except BugError as error:
+        fail(str(error), status=BUG_STATUS)
     except OSError as error:
         fail(f"{error.filename or 'output'}: {error.strerror or error}")
     except MemoryError as error:
         fail(f"not enough memory: {error}")
 
 
-def fail(text: str) -> NoReturn:
-    """End with status 2 and plain lines."""
+def fail(text: str, *, status: int = 2) -> NoReturn:
+    """End with a status and plain lines."""
     print(text, file=sys.stderr)
-    sys.exit(2)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -15,3 +15,7 @@ def shortened(line: str) -> str:
     """A line of at most `LONGEST_LINE` characters, with its beginning and its end."""
     half = LONGEST_LINE // 2 - len(" ... ")
     return line if len(line) <= LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
+
+
+class BugError(Exception):
+    """The simulator contradicts itself. The text says in what, and how to see it again."""

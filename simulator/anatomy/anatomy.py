@@ -11,6 +11,7 @@ from simulator.anatomy.parts import CollectiveCost, Costs, Lead, Parts
 from simulator.engine.program import Collective
 from simulator.engine.timeline import Timeline
 from simulator.metrics.measure import named_collectives
+from simulator.sums import added
 from simulator.topology.topology import Topology
 
 
@@ -111,7 +112,7 @@ def anatomy_of(timeline: Timeline, topology: Topology, *, policy: str) -> Anatom
             for name, indices in named_collectives(timeline).items()
         ),
         path=path,
-        path_compute_s=sum(step.duration_s for step in path.steps if step.operation not in cost_of),
+        path_compute_s=added(step.duration_s for step in path.steps if step.operation not in cost_of),
         path_parts=sum(path_parts, Parts()),
     )
 

@@ -23,6 +23,7 @@ import numpy as np
 from simulator.arrays import BoolArray
 from simulator.engine.program import Collective
 from simulator.network.bound import Bound, port_bound
+from simulator.sums import added
 from simulator.topology.topology import Topology
 
 NONE = "none"
@@ -50,7 +51,7 @@ class Parts:
 
     @property
     def total_s(self) -> float:
-        return float(sum(astuple(self)))
+        return float(added(astuple(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +110,10 @@ class Costs:
         longest = max(bounds, key=lambda bound: bound.time_s, default=None)
         return CollectiveCost(
             startup_s=collective.startup_s,
-            even_s=sum(self._even_s(bound, usable) for bound in bounds),
-            port_s=sum(float(bound.resource_s.max(initial=0.0)) for bound in bounds),
-            bound_s=sum(bound.time_s for bound in bounds),
-            latency_s=sum(bound.latency_s for bound in bounds),
+            even_s=added(self._even_s(bound, usable) for bound in bounds),
+            port_s=added(float(bound.resource_s.max(initial=0.0)) for bound in bounds),
+            bound_s=added(bound.time_s for bound in bounds),
+            latency_s=added(bound.latency_s for bound in bounds),
             lead=NO_LEAD if longest is None else self._lead(longest),
         )
 

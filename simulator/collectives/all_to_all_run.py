@@ -19,6 +19,7 @@ from simulator.collectives.startup import startup_s
 from simulator.files import replacing
 from simulator.network.bound import port_bound
 from simulator.network.flows import Flows
+from simulator.sums import added
 from simulator.topology.topology import Topology
 
 
@@ -87,7 +88,7 @@ def run_all_to_all(
     start_s = float(topology.late_s.max()) + startup_s(topology, Flows.from_matrix(matrix))
     run = run_stages(topology, stages, start_s=start_s, engine=engine, tolerance=tolerance)
     bounds = [port_bound(topology, stage.flows) for stage in stages]
-    bound_s = sum((bound.time_s for bound in bounds), 0.0)
+    bound_s = added(bound.time_s for bound in bounds)
     algbw, busbw = _bandwidths(matrix, run.end_s)
     return AllToAllResult(
         time_s=max(run.end_s, bound_s),  # sums of steps may round to a hair below

@@ -46,6 +46,7 @@ from simulator.engine.program import Collective, Compute, Operation, Program
 from simulator.engine.synchronise import ring_algorithm, synchronisation_stages
 from simulator.sharding.execution import Execution
 from simulator.sharding.plan import Tier
+from simulator.sums import added
 from simulator.topology.topology import Topology
 from simulator.traffic.phase import Phase, Step
 from simulator.traffic.synchronisation import Synchronisation
@@ -194,7 +195,7 @@ class Writer:
                 name=f"{step}_{tier}" if tier else step,
                 ranks=ranks,
                 stages=stages,
-                startup_s=sum(startup_s(self.topology, stage.flows) for stage in stages),
+                startup_s=added(startup_s(self.topology, stage.flows) for stage in stages),
                 stream=stream,
                 after=self._sharing(after, ranks),
                 step=step.removeprefix("next_"),

@@ -7,6 +7,7 @@ refused with their numbers.
 from collections.abc import Iterator
 
 from simulator.errors import UserError
+from simulator.sums import added
 from simulator.topology.topology import Topology
 from simulator.units import format_bytes
 from simulator.workload.workload import Workload
@@ -50,7 +51,7 @@ def limit_problems(topology: Topology, workload: Workload) -> Iterator[str]:
 
 def iteration_bytes(workload: Workload, samples: int, world_size: int) -> float:
     """Expected bytes of ids and embeddings, and of the dense all-reduce, as if none were local."""
-    lookups_bytes = sum(
+    lookups_bytes = added(
         samples * table.length.mean * (table.dim * WIDEST_ELEMENT_BYTES + REQUEST_BYTES)
         for table in workload.tables
     )

@@ -4,7 +4,7 @@ docs/results.md lists the files and their columns; `report/` draws from these fi
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -60,18 +60,18 @@ def write_matrix(path: Path, matrix: IntArray) -> None:
 def write_results(folder: Path, comparison: Comparison) -> None:
     """All tables of the folder."""
     write_json(folder / "summary.json", summary_json(comparison))
-    tables = {
-        "summary": summary_rows(comparison),
-        "iterations": iteration_rows(comparison),
-        "phases": phase_rows(comparison),
-        "links": link_rows(comparison),
-        "memory": memory_rows(comparison),
-        "tiers": tier_rows(comparison),
-        "hit_rates": hit_rate_rows(comparison),
-        "popularity": popularity_rows(comparison.experiment.workload),
+    tables: dict[str, Callable[[Comparison], Rows]] = {
+        "summary": summary_rows,
+        "iterations": iteration_rows,
+        "phases": phase_rows,
+        "links": link_rows,
+        "memory": memory_rows,
+        "tiers": tier_rows,
+        "hit_rates": hit_rate_rows,
+        "popularity": lambda own: popularity_rows(own.experiment.workload),
     }
-    for name, rows in tables.items():
-        write_csv(folder / f"{name}.csv", rows)
+    for name, rows_of in tables.items():  # one at a time: long runs have many rows
+        write_csv(folder / f"{name}.csv", rows_of(comparison))
     write_json(folder / "manifest.json", manifest(comparison))
 
 

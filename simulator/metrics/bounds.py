@@ -7,6 +7,7 @@ import numpy as np
 from simulator.arrays import IntArray
 from simulator.engine.program import Collective, Program
 from simulator.network.bound import port_bound
+from simulator.sums import added
 from simulator.topology.topology import Topology
 
 
@@ -36,7 +37,7 @@ def collective_bound(collective: Collective, topology: Topology) -> CollectiveBo
         return CollectiveBound(0.0, "none", 0, np.zeros(len(topology.resources.names), dtype=np.int64))
     longest = max(bounds, key=lambda bound: bound.time_s)
     return CollectiveBound(
-        time_s=sum(bound.time_s for bound in bounds),
+        time_s=added(bound.time_s for bound in bounds),
         bottleneck=longest.bottleneck,
         bytes=sum(int(stage.flows.bytes.sum()) for stage in collective.stages),
         resource_bytes=np.sum([bound.resource_bytes for bound in bounds], axis=0),

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from simulator.metrics.records import IterationRecord
 from simulator.sharding.plan import ShardingPlan
+from simulator.sums import added
 from simulator.workload.workload import Statistics
 
 
@@ -22,7 +23,7 @@ def hit_rates(
 ) -> tuple[HitRate, ...]:
     """A rate for each tier of the plan, and for reclaimed rows, in the order in which tiers first appear."""
     planned = planned_lookups(plan, statistics)
-    expected = sum(planned.values())
+    expected = added(planned.values())
     hits = {tier: sum(record.hits_by_tier.get(tier, 0) for record in records) for tier in planned}
     total = sum(sum(record.hits_by_tier.values()) for record in records)
     return tuple(

@@ -12,6 +12,7 @@ from simulator.arrays import FloatArray
 from simulator.engine.iteration import IDS
 from simulator.engine.program import Collective, Operation
 from simulator.engine.timeline import Timeline, union_s
+from simulator.errors import BugError
 from simulator.metrics.bounds import CollectiveBound
 from simulator.metrics.records import IterationRecord
 from simulator.sharding.memory import MemoryUse
@@ -21,10 +22,13 @@ from simulator.traffic.traffic import Traffic
 from simulator.workload.workload import Batch, Statistics
 
 SLACK = 1e-9  # relative, for sums of floats
-REPORT = "this is a bug of the simulator, please report it with this line and the input files"
+REPORT = (
+    "this is a bug of the simulator: the same command on the same files shows it again, please report it with this "
+    "line and those files"
+)
 
 
-class InvariantError(AssertionError):
+class InvariantError(BugError):
     """What does not hold, of which iteration."""
 
 

@@ -61,7 +61,7 @@ def measure(
         phases=phases,
         lookups_by_tier=dict(traffic.lookups_by_tier),
         hits_by_tier=dict(traffic.hits_by_tier),
-        resource_bytes=tuple(timeline.resource_bytes.tolist()),
+        resource_bytes=timeline.resource_bytes.tolist(),
     )
 
 

@@ -3,6 +3,8 @@
 Bytes count what ranks hand to the network (the diagonal never counts); seconds are simulated time.
 """
 
+from array import array
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -57,10 +59,13 @@ class IterationRecord:
     phases: tuple[PhaseRecord, ...]
     lookups_by_tier: dict[str, int]  # where they were answered; `local` is the rank itself
     hits_by_tier: dict[str, int]  # the tier of their row, local or not
-    resource_bytes: tuple[float, ...]  # [resources] payload that passed each resource
+    resource_bytes: Sequence[float]  # [resources] payload that passed each resource
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "resource_bytes", packed(self.resource_bytes))  # runs keep every record
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"resource_bytes": list(self.resource_bytes)}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "IterationRecord":
@@ -72,8 +77,14 @@ class IterationRecord:
             phases=tuple(PhaseRecord(**phase) for phase in data["phases"]),
             lookups_by_tier=data["lookups_by_tier"],
             hits_by_tier=data["hits_by_tier"],
-            resource_bytes=tuple(data["resource_bytes"]),
+            resource_bytes=data["resource_bytes"],
         )
+
+
+def packed(values: Sequence[float]) -> Sequence[float]:
+    """The same numbers in a fifth of the memory that a tuple of them takes."""
+    whole = all(isinstance(value, int) for value in values)
+    return array("q" if whole else "d", values)
 
 
 def mean_record(one: IterationRecord, other: IterationRecord, *, share: float) -> IterationRecord:
@@ -86,7 +97,7 @@ def mean_record(one: IterationRecord, other: IterationRecord, *, share: float) -
     own, others = vars(one.metrics), vars(other.metrics)
     metrics = IterationMetrics(**{name: mean(own[name], others[name]) for name in own})  # type: ignore[arg-type]
     passed = zip(one.resource_bytes, other.resource_bytes, strict=True)
-    resource_bytes = tuple(share * first + (1 - share) * second for first, second in passed)
+    resource_bytes = [share * first + (1 - share) * second for first, second in passed]
     return replace(one, metrics=metrics, resource_bytes=resource_bytes)
 
 

@@ -22,6 +22,7 @@ from simulator.sharding.loads import Geometry, Loads
 from simulator.sharding.memory import row_memory_bytes
 from simulator.sharding.plan import Layout, Segment, ShardingPlan, Tier
 from simulator.sharding.replicas import Copied, SyncStage, sync_stages
+from simulator.sums import added
 from simulator.topology.topology import Topology
 from simulator.workload.workload import Statistics, TableStatistics
 
@@ -91,7 +92,7 @@ def predict(
             )
         )
     ]
-    sync_s = sum(phase.time_s for phase in sync)
+    sync_s = added(phase.time_s for phase in sync)
     return Prediction(total_s + sync_s, sync_s, (*phases, *sync))
 
 
@@ -170,9 +171,9 @@ def _bytes_by_step(
 ) -> dict[str, float]:
     """Bytes of the rows that are asked for; every owner of some columns gets each id."""
     return {
-        "ids": sum(rows * ID_BYTES * fan_out for _, rows in asked),
-        "embeddings": sum(rows * table.row_bytes for table, rows in asked),
-        "gradients": sum(rows * gradient_row_bytes(table, execution) for table, rows in asked),
+        "ids": added(rows * ID_BYTES * fan_out for _, rows in asked),
+        "embeddings": added(rows * table.row_bytes for table, rows in asked),
+        "gradients": added(rows * gradient_row_bytes(table, execution) for table, rows in asked),
     }
 
 
@@ -219,16 +220,16 @@ def _sync_phase(
 def _prediction(
     step: str, tier: Tier, parts: list[SyncStage], topology: Topology, *, share: float = 1.0
 ) -> PhasePrediction:
-    start_s = sum(startup_s(part.loads, topology, steps=part.steps) for part in parts)
+    start_s = added(startup_s(part.loads, topology, steps=part.steps) for part in parts)
     return PhasePrediction(
         step=step,
         tier=tier,
-        time_s=share * (start_s + sum(part.bytes_s(topology) for part in parts)),
-        nic_s=share * sum(part.loads.nic_s(topology) for part in parts),
-        scale_up_s=share * sum(part.loads.up_s(topology) for part in parts),
+        time_s=share * (start_s + added(part.bytes_s(topology) for part in parts)),
+        nic_s=share * added(part.loads.nic_s(topology) for part in parts),
+        scale_up_s=share * added(part.loads.up_s(topology) for part in parts),
         startup_s=share * start_s,
-        inter_island_bytes=share * sum(part.loads.nic_bytes for part in parts),
-        intra_island_bytes=share * sum(part.loads.up_bytes for part in parts),
+        inter_island_bytes=share * added(part.loads.nic_bytes for part in parts),
+        intra_island_bytes=share * added(part.loads.up_bytes for part in parts),
     )
 
 
@@ -237,7 +238,7 @@ def _step_s(
 ) -> float:
     """Tiers one after another, or at once: as long as the slowest, and as all their bytes need of a port."""
     if execution.tiers == "serial":
-        return sum(phase.time_s for phase in phases)
+        return added(phase.time_s for phase in phases)
     together = Loads.none(topology.world_size)
     for own in moved.values():
         for call in own.calls:

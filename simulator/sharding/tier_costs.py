@@ -40,6 +40,7 @@ from simulator.sharding.memory import row_memory_bytes
 from simulator.sharding.plan import Layout, Tier
 from simulator.sharding.predict import gradient_row_bytes, synchronised_row_bytes
 from simulator.sharding.replicas import Copied, sync_stages
+from simulator.sums import added
 from simulator.topology.topology import Topology
 from simulator.workload.workload import Statistics, TableStatistics
 
@@ -149,7 +150,7 @@ def _add_pooled_exchange(ledger: _Ledger, geometry: Geometry, step: str, row_byt
     near_s, _ = _seconds(ledger, Exchange(step, straight.loads))
     all_near_s, all_near_up_s = _seconds(ledger, straight)
     far = {size: _seconds(ledger, moved) for size, moved in pooled.items()}
-    bound_by_pools = sum(whole_s for whole_s, _ in far.values()) >= near_s
+    bound_by_pools = added(whole_s for whole_s, _ in far.values()) >= near_s
     once = Measure("touched", 1)
     across_s = all_near_s - near_s if bound_by_pools else all_near_s
     ledger.add(Tier.GLOBAL, "across", step, once, row_bytes * across_s)
@@ -191,9 +192,9 @@ def _seconds(ledger: _Ledger, moved: Exchange) -> tuple[float, float]:
     parts: Sequence[Loads] = [
         part for call in moved.calls for part in stages(call, ledger.topology, ledger.execution)
     ]
-    whole_s = sum(bytes_s(part, ledger.topology) for part in parts)
-    return whole_s, sum(part.up_s(ledger.topology) for part in parts)
+    whole_s = added(bytes_s(part, ledger.topology) for part in parts)
+    return whole_s, added(part.up_s(ledger.topology) for part in parts)
 
 
 def _sync_s(layout: Layout, copied: Copied, topology: Topology, execution: Execution) -> float:
-    return sum(stage.bytes_s(topology) for stage in sync_stages(layout, copied, topology, execution))
+    return added(stage.bytes_s(topology) for stage in sync_stages(layout, copied, topology, execution))

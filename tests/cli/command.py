@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -17,9 +17,9 @@ main()
 Process = subprocess.Popen[str]
 
 
-def start(*arguments: object, report: bool = True, **options: object) -> Process:
+def start(*arguments: object, report: bool = True, program: Sequence[str] = (), **options: object) -> Process:
     """The command line; without `report` it draws none, which takes most of a small run's time."""
-    program = ["-m", "simulator.cli"] if report else ["-c", WITHOUT_REPORT]
+    program = program or (("-m", "simulator.cli") if report else ("-c", WITHOUT_REPORT))
     command = [sys.executable, *program, *map(str, arguments)]
     environment = os.environ | {"COLUMNS": "80"}
     return subprocess.Popen(  # type: ignore[call-overload,no-any-return]

@@ -341,10 +341,14 @@ class TestEveryWayToRun:
         ],
         ids=" ".join,
     )
-    def test_verbs(self, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_verbs(
+        self, command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         monkeypatch.setattr("sys.argv", ["shardsim", *command])
-        with pytest.raises(InvariantError, match="iteration_s is nan"):
+        with pytest.raises(SystemExit) as ended:
             cli.main()
+        assert ended.value.code == cli.BUG_STATUS
+        assert f"iteration_s is nan ({REPORT})" in capsys.readouterr().err
 
     def test_api(self) -> None:
         for engine in ("fluid", "bound"):

@@ -20,6 +20,7 @@ from simulator.figures.measures import means
 from simulator.metrics.hit_rates import hit_rates
 from simulator.report.plots.style import BLUE, GREEN, GREY, VERMILLION
 from simulator.sharding.plan import Tier
+from simulator.sums import added
 from simulator.sweeps.bench import Bench
 from simulator.sweeps.point import Point
 
@@ -48,8 +49,8 @@ def aged(bench: Bench, point: Point) -> list[dict[str, Any]]:
         {
             "communication_s": times["communication_s"],
             "communication_without_sync_s": times["communication_without_sync_s"],
-            "planned_copied_share": sum(rate.planned_share for rate in copied),
-            "achieved_copied_share": sum(rate.achieved_share or 0.0 for rate in copied),
+            "planned_copied_share": added(rate.planned_share for rate in copied),
+            "achieved_copied_share": added(rate.achieved_share or 0.0 for rate in copied),
             "replan_s": copies_bytes / float(bench.topology(point).inter_island_bytes_per_s.min()),
         }
     ]

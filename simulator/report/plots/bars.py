@@ -19,6 +19,7 @@ from simulator.report.plots.style import (
     title,
 )
 from simulator.report.scales import Scale
+from simulator.sums import added
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,7 +88,7 @@ class BarChart:
     @property
     def longest(self) -> float:
         """Of the bars, in units of the axis."""
-        sizes = [sum(part.size for part in bar.parts) for group in self.groups for bar in group.bars]
+        sizes = [added(part.size for part in bar.parts) for group in self.groups for bar in group.bars]
         return max(sizes, default=0.0) / self.scale.size
 
     def legend(self) -> dict[str, Part]:

@@ -8,6 +8,7 @@ from simulator.report.plots.bars import Bar, BarChart, Group, Part, bar_chart_pi
 from simulator.report.plots.plot import Plot, View
 from simulator.report.plots.style import GREY, SYNC_COLOURS, TIER_COLOURS, policy_title
 from simulator.report.scales import share_text, time_scale, time_text
+from simulator.sums import added
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -52,7 +53,7 @@ def step_bars(times_s: "DataFrame", policy: str) -> tuple[Bar, ...]:
             what = f"{step} {tier}".replace("_", " ").strip()
             parts.append(Part(WAITING, float(wait_s), colour, f"{what}, waiting for others", hatched=True))
             parts.append(Part(name.replace("_", " "), float(transfer_s), colour, f"{what}, transfer"))
-        end = time_text(sum(part.size for part in parts))
+        end = time_text(added(part.size for part in parts))
         bars.append(Bar(str(step).replace("_", " "), tuple(part for part in parts if part.size), end))
     return tuple(bars) or (Bar("", (), "no communication"),)
 

@@ -17,6 +17,7 @@ from simulator.report.plots.style import (
     policy_title,
 )
 from simulator.report.scales import factor_text, time_scale, time_text
+from simulator.sums import added
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +38,7 @@ def parts_s(results: Results, policy: str) -> dict[str, float]:
 def chart(results: Results) -> BarChart:
     """One bar a policy."""
     found = {policy: parts_s(results, policy) for policy in results.policies}
-    scale = time_scale([max(sum(sizes.values()) for sizes in found.values())])
+    scale = time_scale([max(added(sizes.values()) for sizes in found.values())])
 
     def bar(sizes: dict[str, float]) -> Bar:
         parts = (
@@ -45,7 +46,7 @@ def chart(results: Results) -> BarChart:
             for name, size in sizes.items()
             if size
         )
-        return Bar("", tuple(parts), time_text(sum(sizes.values())))
+        return Bar("", tuple(parts), time_text(added(sizes.values())))
 
     return BarChart(
         tuple(
@@ -69,9 +70,9 @@ def views(results: Results) -> tuple[View, ...]:
 def finding(results: Results) -> str:
     """How far the policy that communicates least is from its bound, and what the distance is mostly."""
     found = {policy: parts_s(results, policy) for policy in results.policies}
-    policy = min(found, key=lambda each: sum(found[each].values()))
-    sizes, total_s = found[policy], sum(found[policy].values())
-    bound_s = total_s - sum(sizes[name] for name in BEYOND_BOUND)
+    policy = min(found, key=lambda each: added(found[each].values()))
+    sizes, total_s = found[policy], added(found[policy].values())
+    bound_s = total_s - added(sizes[name] for name in BEYOND_BOUND)
     if not bound_s:
         return f"{policy} spends no time on communication."
     most = max(BEYOND_BOUND, key=lambda name: sizes[name])

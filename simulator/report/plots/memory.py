@@ -7,6 +7,7 @@ from simulator.report.plots.bars import Bar, BarChart, Group, Part, bar_chart_pi
 from simulator.report.plots.plot import Plot, View
 from simulator.report.plots.style import TIER_COLOURS, policy_title
 from simulator.report.scales import byte_scale, bytes_text
+from simulator.sums import added
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,7 +29,7 @@ def totals(results: Results) -> dict[str, float]:
     """Bytes on the fullest GPU of each policy."""
     held = memory_by_tier(results)
     return {
-        policy: sum(held.get((policy, tier), 0.0) for tier in TIER_COLOURS) for policy in results.policies
+        policy: added(held.get((policy, tier), 0.0) for tier in TIER_COLOURS) for policy in results.policies
     }
 
 

@@ -9,6 +9,7 @@ from simulator.report.plots.bars import Bar, BarChart, Group, Part, bar_chart_pi
 from simulator.report.plots.plot import Plot, View
 from simulator.report.plots.style import SYNC_COLOURS, TIER_COLOURS, policy_title
 from simulator.report.scales import byte_scale, bytes_text
+from simulator.sums import added
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +42,7 @@ def chart(results: Results) -> BarChart:
     def bar(policy: str, wire: str) -> Bar:
         sizes = {use: float(traffic[WIRES[wire]].get((policy, use), 0)) for use in COLOURS}
         parts = (Part(use, size, COLOURS[use], f"{use} on {wire}") for use, size in sizes.items() if size)
-        return Bar(wire, tuple(parts), bytes_text(sum(sizes.values())))
+        return Bar(wire, tuple(parts), bytes_text(added(sizes.values())))
 
     groups = (
         Group(policy_title(policy, results.baseline), tuple(bar(policy, wire) for wire in WIRES))

@@ -27,6 +27,7 @@ import numpy as np
 
 from simulator.arrays import FloatArray, IntArray
 from simulator.errors import UserError
+from simulator.sums import added
 from simulator.workload.traces.files import read_small_text
 
 _TABLES = re.compile(r"\w+_t([1-9]\d{0,9})_bs\d+")
@@ -88,10 +89,10 @@ def read_locality(path: Path) -> Locality:
         return np.asarray(total / total.sum())
 
     return Locality(
-        tables=sum(section.tables for section in sections) / len(sections),
-        samples=sum(section.samples for section in sections) / len(sections),
-        lookups=sum(section.lookups for section in sections) / len(sections),
-        rows=sum(section.rows for section in sections) / len(sections),
+        tables=added(section.tables for section in sections) / len(sections),
+        samples=added(section.samples for section in sections) / len(sections),
+        lookups=added(section.lookups for section in sections) / len(sections),
+        rows=added(section.rows for section in sections) / len(sections),
         lowest=np.array(lowest, np.int64),
         row_shares=pooled(lambda part: part.rows, lambda part: part.row_shares),
         lookup_shares=pooled(lambda part: part.lookups, lambda part: part.lookup_shares),

@@ -6,6 +6,7 @@ Dask runs a task again on another worker when its worker dies, up to its `distri
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from simulator.errors import UserError
@@ -37,7 +38,7 @@ class DaskCluster:
         in_flight: dict[Any, Task] = {}
         while waiting or in_flight:
             while waiting and len(in_flight) < IN_FLIGHT_A_WORKER * self.count:
-                future = self._client.submit(compute, waiting[0], pure=False)
+                future = self._client.submit(compute, placed(waiting[0]), pure=False)
                 in_flight[future] = waiting.popleft()
                 running.add(future)
             future = next(running)
@@ -49,6 +50,11 @@ class DaskCluster:
                 waiting.extend([point] for point in task)
             else:
                 yield [Result(task[0].key, {}, one_line(error))]
+
+
+def placed(task: Task) -> Task:
+    """A task whose files have whole paths: a worker's current folder is another."""
+    return [replace(point, folder=point.folder.absolute()) for point in task]
 
 
 def connected(address: str) -> "Client":

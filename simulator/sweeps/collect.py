@@ -75,7 +75,8 @@ class _Collection:
         self._pass(points)
         if self.sweep.spec.then is not None:
             closer = self._chosen(points)
-            self._pass(closer)
+            if closer:
+                self._pass(closer)
             points += closer
         own = [self._row(point) for point in points]
         met = {row[KEY] for row in own}

@@ -3,6 +3,7 @@
 import os
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from sweep_inputs import small_sweep
@@ -81,3 +82,18 @@ def test_without_the_package(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     with pytest.raises(UserError, match="pip install"):
         connected("tcp://127.0.0.1:1")
+
+
+def test_traces_are_found_from_another_current_folder(cluster, tmp_path, monkeypatch):
+    """`shardsim sweep s.yaml` names its files by the folder it is called in; workers stand elsewhere."""
+    monkeypatch.chdir(tmp_path)
+    Path("clicks.txt").write_text("1 2 3\n2 3\n3\n")
+    Path("news.yaml").write_text(
+        "{name: news, batch_per_rank: 4, embedding_dtype: fp16, "
+        "tables: [{name: clicks, rows: 9, dim: 4, trace: {path: clicks.txt, format: sessions}}]}"
+    )
+    vary = {"topology.scale_out.nic_bandwidth": ["10 Gbit/s", "20 Gbit/s"]}
+    sweep = small_sweep(Path(), workload="news.yaml", policies=["row_wise"], vary=vary)
+    with workers_for(None, cluster.scheduler_address) as workers:
+        rows = collect(sweep, Path("out.csv"), workers=workers)
+    assert [row.get("error", "") for row in rows] == ["", ""]

@@ -147,6 +147,12 @@ class TestThen:
         rows = collect(small_sweep(tmp_path, vary=vary, policies=["row_wise"], then={"for": "all"}), path)
         assert [row["engine"] for row in rows] == ["bound", "bound", "fluid"]
 
+    def test_when_all_failed_there_is_nothing_to_look_at_again(self, tmp_path, path):
+        sweep = small_sweep(tmp_path, vary={"topology.hbm_capacity": ["1 B"]}, then={"for": "all"})
+        rows = collect(sweep, path)
+        assert [row["engine"] for row in rows] == ["bound", "bound"]
+        assert all("does not fit" in row["error"] for row in rows)
+
     @pytest.mark.parametrize("at_most", [0, 7, 8, 9])
     def test_an_interrupted_one_ends_alike(self, tmp_path, path, at_most):
         sweep, whole = small_sweep(tmp_path, then={"for": "pareto"}), tmp_path / "whole.csv"

@@ -46,6 +46,18 @@ def assumptions(experiment: Experiment) -> list[str]:
         f"{interval(execution.sync_every)}, and counted in the latency unless it says without.",
         "Memory counts embedding weights; FlexShard's tiers, planner and both readings of 'no additional "
         "memory' are ours.",
+        *stopping(experiment),
+    ]
+
+
+def stopping(experiment: Experiment) -> list[str]:
+    """When `iterations: auto` stops, which a policy's interval may not have come to; nothing for a given number."""
+    if experiment.iterations != "auto":
+        return []
+    precision = experiment.precision
+    return [
+        "Iterations: until the 95 % interval of a policy's communication is within "
+        f"± {100 * precision.relative_half_width:g} %, {precision.maximum} at the most."
     ]
 
 

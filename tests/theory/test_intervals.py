@@ -7,7 +7,9 @@ import pytest
 
 import simulator
 from simulator.experiment.experiment import make_experiment
-from simulator.experiment.simulate import draw_batch, iterations, set_up
+from simulator.experiment.provenance import assumptions
+from simulator.experiment.simulate import draw_batch, iterations, set_up, simulate
+from simulator.experiment.spec import Precision
 from simulator.metrics.records import METRIC_NAMES
 from simulator.metrics.summary import estimate
 from simulator.sharding.execution import Execution
@@ -142,3 +144,25 @@ def test_auto_stops_where_the_interval_is_narrow(workload: Workload) -> None:
     assert time.mean
     assert time.half_width is not None
     assert summary.iterations == 200 or time.half_width <= 0.01 * time.mean
+
+
+def test_one_that_never_narrows_stops_and_says_what_was_wanted(workload: Workload) -> None:
+    experiment = make_experiment(
+        name="i",
+        topology=TOPOLOGY,
+        workload=workload,
+        policies=[PolicyEntry.parse("row_wise")],
+        iterations="auto",
+        engine="bound",
+        precision=Precision(relative_half_width=1e-6, maximum=6),
+    )
+    comparison = simulate(experiment)
+    assert comparison.summaries[0].iterations == 6
+    time = comparison.summaries[0].estimates["communication_s"]
+    assert time.mean
+    assert time.half_width
+    assert time.half_width > 1e-6 * time.mean
+    wanted = (
+        "Iterations: until the 95 % interval of a policy's communication is within ± 0.0001 %, 6 at the most."
+    )
+    assert assumptions(experiment)[-1] == wanted

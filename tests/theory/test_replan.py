@@ -155,7 +155,10 @@ class TestIntervals:
         result = study(load, mine, every=[1, 50, 400], over=100, horizon=1000)
         first, fifty, most = (each.hit_rates[0].achieved_share for each in result.renewals)
         last = result.never.hit_rates[0].achieved_share
-        assert first is not None and fifty is not None and most is not None and last is not None
+        assert first is not None
+        assert fifty is not None
+        assert most is not None
+        assert last is not None
 
         def mean_moved(interval: int) -> float:
             return float(np.mean(1 - 0.6 ** (np.arange(interval) / 100)))
@@ -166,7 +169,8 @@ class TestIntervals:
     def test_net_is_communication_and_a_part_of_the_move(self, tmp_path: Path, mine: PolicyEntry) -> None:
         result = study(workload(tmp_path, "drift: 0.5"), mine, every=[10, 100], pause_s=2.0)
         for renewal in result.renewals:
-            assert renewal.move is not None and renewal.every is not None
+            assert renewal.move is not None
+            assert renewal.every is not None
             assert renewal.move_s_per_iteration == pytest.approx(
                 (renewal.move.transfer_s + 2.0) / renewal.every
             )

@@ -11,12 +11,12 @@ import subprocess
 import sys
 import time
 
-from benchmarks import network, sweeps
+from benchmarks import load, network, sweeps, workloads
 from benchmarks.case import Case
 from benchmarks.network import fluid, skewed
 
 KIB_PER_GIB = 1 << 20
-CASES = (*network.CASES, *sweeps.CASES)
+CASES = (*network.CASES, *sweeps.CASES, *workloads.CASES, *load.CASES)
 COLUMNS = ("clock_s", "computing_s", "peak_gib")
 
 

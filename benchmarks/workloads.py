@@ -36,6 +36,7 @@ class Work:
 
 
 def work(ranks: int, tables: int, dedup: str) -> Work:
+    """A row-wise plan of equal tables, 50 lookups a sample on average."""
     topology = uniform_topology(
         islands=ranks // RANKS_PER_ISLAND,
         gpus_per_island=RANKS_PER_ISLAND,
@@ -52,10 +53,12 @@ def work(ranks: int, tables: int, dedup: str) -> Work:
 
 
 def placed(work: Work) -> Placement:
+    """The plan's shares."""
     return prepare(work.plan, work.workload, work.topology, seed=SEED)
 
 
 def iteration(work: Work, placement: Placement, number: int) -> Figures:
+    """Draw one iteration's lookups and bytes."""
     batch = work.workload.draw_batch(work.topology.world_size, seed=SEED, iteration=number)
     traffic = draw_traffic(placement, batch)
     return {
@@ -70,6 +73,7 @@ def first(work: Work) -> Figures:
 
 
 def warmed(ranks: int, tables: int, dedup: str) -> tuple[Work, Placement]:
+    """A placement that has drawn its first iteration."""
     made = work(ranks, tables, dedup)
     placement = placed(made)
     iteration(made, placement, 0)
@@ -82,6 +86,7 @@ def later(warm: tuple[Work, Placement]) -> Figures:
 
 
 def cases(dedup: str, first_bytes: int, later_bytes: int) -> tuple[Case, Case]:
+    """The first iteration and the second."""
     sizes = (1024, 50, dedup)
     return (
         Case(f"first {dedup}", partial(work, *sizes), first, rounds=1, counts={"bytes": first_bytes}),

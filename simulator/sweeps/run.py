@@ -33,6 +33,7 @@ def run_sweep(
     Goes on where an earlier run stopped. Raises UserError, before any long work, for what is wrong with the sweep or
     the folder.
     """
+    sweep.points(sweep.spec.engine)  # what is wrong with them is told before anything is written
     make_folder(folder)
     with held(folder):
         write_json(folder / "manifest.json", manifest(sweep))

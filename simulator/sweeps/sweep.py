@@ -46,6 +46,7 @@ class Sweep:
     spec: SweepSpec
     folder: Path
     given: Base | None = None
+    source: str = ""  # the file, for errors
 
     @cached_property
     def base(self) -> Base:
@@ -60,24 +61,33 @@ class Sweep:
         )
 
     def points(self, engine: Engine) -> tuple[Point | Refused, ...]:
-        """Every point with this engine: combination by combination, policies in their order.
+        """Every point with this engine, made once: combination by combination, policies in their order.
 
         Raises UserError when a base file is wrong, no combination makes a point of some policy, or two files have one
         name.
         """
+        if engine not in self._made:
+            self._made[engine] = self._checked_points(engine)
+        return self._made[engine]
+
+    @cached_property
+    def _made(self) -> dict[Engine, tuple[Point | Refused, ...]]:
+        return {}
+
+    def _checked_points(self, engine: Engine) -> tuple[Point | Refused, ...]:
         made = tuple(_Maker(self, engine).all())
         check_names(made)
         alive = {point.label for point in made if isinstance(point, Point)}
         errors = [point.error for point in made if isinstance(point, Refused) and point.label not in alive]
         if errors:
             lines = list(dict.fromkeys(errors))[:MOST_TOLD]
-            raise UserError("\n".join(f"{self.spec.name}: {line}" for line in lines))
+            raise UserError("\n".join(f"{self.source or self.spec.name}: {line}" for line in lines))
         return made
 
 
 def load_sweep(path: Path) -> Sweep:
     """Read a sweep file. Raises UserError with a line for each problem."""
-    return Sweep(load_sweep_spec(path), path.parent)
+    return Sweep(load_sweep_spec(path), path.parent, source=str(path))
 
 
 class _Maker:

@@ -46,7 +46,7 @@ def report(case: Case, measured: dict[str, float]) -> bool:
     wrong = [name for name, count in case.counts.items() if measured[name] != count]
     complaint = "".join(f"  {name} SHOULD BE {case.counts[name]}" for name in wrong)
     print(
-        f"{case.name:<18}{measured['clock_s']:>10.4f} s{measured['computing_s']:>10.4f} s"
+        f"{case.name:<34}{measured['clock_s']:>10.4f} s{measured['computing_s']:>10.4f} s"
         f"{measured['peak_gib']:>7.2f} GiB  {case.target:<12}{figures}{complaint}",
         flush=True,
     )

@@ -39,4 +39,4 @@ def sweep(
     ):
         rows = run_sweep(loaded, folder, workers=who, retry=retry, observer=observer)
     print(sweep_text(rows, width=Console().width), end="")
-    print(f"\nResults: {folder / CSV_NAME}")
+    print(f"\nResults: {folder / CSV_NAME} and report.html")

@@ -82,7 +82,7 @@ def test_it_prints_within_80_columns_and_tells_its_progress(finished):
     out, result = finished
     *lines, last = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80
-    assert last == f"Results: {out}/sweep.csv"
+    assert last == f"Results: {out}/sweep.csv and report.html"
     assert "32 points, 0 failed" in result.stdout
     assert "nic_bandwidth=80 Gbit/s, batch_per_rank=8" in " ".join(result.stdout.split())
     assert "small: 0 of 32 bound points\n" in result.stderr

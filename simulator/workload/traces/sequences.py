@@ -18,7 +18,7 @@ from simulator.workload.traces.tokens import Tokens, UIntArray, read_tokens
 
 Which = BoolArray | slice  # of a chunk's tokens
 
-LOOKUPS_AT_ONCE = 4_000_000  # gathered in one pass over a file that is not grouped by user
+LOOKUPS_AT_ONCE = 3_000_000  # gathered in one pass over a file that is not grouped by user
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,43 +18,43 @@ def points_table(caption: str, rows: Sequence[Row], *, failed: bool = False, not
     keys = varied_keys(rows)
     told = {"policy", *keys}
     inputs = ["policy", *(key for key in INPUTS if key not in told and distinct(rows, key) > 1)]
-    names, places = short_names(keys), {key: places_of(rows, key) for key in keys}
+    places = {key: places_of(rows, key) for key in keys}
     figures = [figure_row(row) for row in rows]
     units = Units(figures)
 
     def cells(row: Row, values: Mapping[str, Any]) -> tuple[Cell, ...]:
+        ends = (
+            [Cell(row[ERROR], row[ERROR])] if failed else [figure_cell(each, units, values) for each in SHOWN]
+        )
         return (
             *(Cell(row.get(key, ""), row.get(key)) for key in inputs),
             *(Cell(row.get(key, ""), places[key].get(row.get(key, ""))) for key in keys),
-            *(
-                (Cell(row[ERROR], row[ERROR]),)
-                if failed
-                else (figure_cell(column, units, values) for column in SHOWN)
-            ),
+            *ends,
         )
 
+    ends = [Heading("error", numeric=False)] if failed else [figure_heading(each, units) for each in SHOWN]
     return Table(
         caption=caption,
-        headings=(
-            *(
-                Heading(key.replace("_", " "), numeric=key in ("world_size", "iterations", "seed"))
-                for key in inputs
-            ),
-            *(
-                Heading(
-                    names[key], meaning=key, numeric=all(isinstance(p, float) for p in places[key].values())
-                )
-                for key in keys
-            ),
-            *(
-                (Heading("error", numeric=False),)
-                if failed
-                else (figure_heading(column, units) for column in SHOWN)
-            ),
-        ),
+        headings=(*input_headings(inputs), *key_headings(places), *ends),
         rows=tuple(cells(row, values) for row, values in zip(rows, figures, strict=True)),
         note=note,
     )
+
+
+def input_headings(inputs: Sequence[str]) -> list[Heading]:
+    """Of what points were computed from."""
+    return [
+        Heading(key.replace("_", " "), numeric=key in ("world_size", "iterations", "seed")) for key in inputs
+    ]
+
+
+def key_headings(places: Mapping[str, Mapping[str, float | str]]) -> list[Heading]:
+    """Of varied keys, by their short names; one whose values are numbers sorts by them."""
+    names = short_names(list(places))
+    return [
+        Heading(names[key], meaning=key, numeric=all(isinstance(place, float) for place in own.values()))
+        for key, own in places.items()
+    ]
 
 
 def distinct(rows: Sequence[Row], key: str) -> int:

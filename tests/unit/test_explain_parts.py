@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import simulator
+from simulator.anatomy.parts import Costs, Parts, technology
 from simulator.collectives.stage import Stage
 from simulator.engine.program import Collective
 from simulator.explanation.explanation import PolicyExplanation
-from simulator.anatomy.parts import Costs, Parts, technology
 from simulator.network.flows import Flows
 from simulator.topology.build import uniform_topology
 

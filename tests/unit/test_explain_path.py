@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from simulator.anatomy.critical_path import critical_path
 from simulator.collectives.stage import Stage
 from simulator.engine.program import Collective, Compute, Program
 from simulator.engine.replay import replay
 from simulator.engine.timeline import Timeline
-from simulator.anatomy.critical_path import critical_path
 from simulator.network.flows import Flows
 from simulator.topology.build import uniform_topology
 

@@ -124,7 +124,7 @@ class Picture {
   show(interactive) {
     this.place.hidden = !interactive;
     this.still.hidden = interactive;
-    this.figure.querySelector(".views").hidden = !interactive || !this.choice;
+    this.figure.querySelector(".views").hidden = !interactive;
   }
 }
 

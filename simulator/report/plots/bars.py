@@ -177,10 +177,15 @@ def bar_figure(chart: BarChart) -> InteractiveFigure:
             "barmode": "overlay",
             "annotations": notes,
             "shapes": [] if chart.line is None else [_line(chart.line[1] / chart.scale.size)],
-            "xaxis": {"title": {"text": chart.label}, "range": [0, short(1.22 * chart.longest) or 1]},
+            "xaxis": {"title": {"text": chart.label}, "range": [0, short(room(chart) * chart.longest) or 1]},
             "yaxis": upright_axis(ticks, chart.bottom),
         },
     }
+
+
+def room(chart: BarChart) -> float:
+    """How much longer than the longest bar the axis is, so that texts at the ends fit on a telephone."""
+    return 1.1 + 0.024 * max((len(bar.end) for group in chart.groups for bar in group.bars), default=0)
 
 
 def hover_text(group: Group, part: Part, scale: Scale) -> str:

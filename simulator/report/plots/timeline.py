@@ -133,6 +133,7 @@ def end_of(timeline: "DataFrame") -> tuple[float, Scale]:
 
 
 def draw(results: Results) -> "Figure":
+    """A panel a policy."""
     figure = new_figure(FRAME_IN + PANEL_IN * len(results.policies))
     panels = figure.subplots(len(results.policies), 1, squeeze=False)[:, 0]
     colour_of, used = colours(results), set[str]()

@@ -28,14 +28,14 @@ from simulator.api_results import (
 from simulator.config.load import checked
 from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment, make_experiment
-from simulator.experiment.replan import DEFAULT_EVERY, DEFAULT_OVER
-from simulator.experiment.replan import replan as weigh
 from simulator.experiment.simulate import Iteration, PolicySetup
 from simulator.experiment.simulate import simulate as simulate_experiment
 from simulator.experiment.spec import Engine
 from simulator.explanation.elasticity import DEFAULT_STEP
 from simulator.explanation.explanation import PolicyExplanation, explain_experiment
 from simulator.metrics.records import IterationRecord
+from simulator.replanning.replan import DEFAULT_EVERY, DEFAULT_OVER
+from simulator.replanning.replan import replan as weigh
 from simulator.sharding.check import check_plan
 from simulator.sharding.execution import Execution
 from simulator.sharding.memory import memory_bytes

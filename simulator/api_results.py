@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from simulator.engine.timeline import Timeline
 from simulator.errors import UserError
 from simulator.experiment import results
-from simulator.experiment.replanning import Replanning
 from simulator.experiment.simulate import Comparison, Iteration
 from simulator.metrics.summary import PolicySummary
-from simulator.report.replan_view import replan_text
+from simulator.replanning.renewals import Replanning
+from simulator.replanning.text import replan_text
 from simulator.report.table import TEXT_WIDTH, comparison_text
 from simulator.sharding.explain import explain_plan
 from simulator.sharding.memory import MemoryUse

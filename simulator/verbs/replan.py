@@ -57,7 +57,7 @@ def replan(
 
     from simulator import api
     from simulator.experiment.results import write_json
-    from simulator.report.replan_view import replan_text
+    from simulator.replanning.text import replan_text
 
     asked = api.load_workload(workload)
     result = api.replan(

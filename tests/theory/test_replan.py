@@ -8,9 +8,9 @@ import pytest
 import simulator
 from simulator.errors import UserError
 from simulator.experiment.experiment import make_experiment
-from simulator.experiment.replan import ages_replayed, moved_after, price, replan
-from simulator.experiment.replanning import Move, Replanning
 from simulator.experiment.simulate import set_up
+from simulator.replanning.renewals import Move, Replanning
+from simulator.replanning.replan import ages_replayed, moved_after, price, replan
 from simulator.sharding.plan import Tier
 from simulator.sharding.registry import PolicyEntry
 from simulator.workload.ageing import ageing

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from simulator.experiment.replanning import Renewal, Replanning
+    from simulator.replanning.renewals import Renewal, Replanning
 
 BEST_MARK = "*"
 NEVER = "never"

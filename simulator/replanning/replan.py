@@ -23,9 +23,9 @@ from simulator.arrays import FloatArray
 from simulator.collectives.all_to_all_run import run_all_to_all
 from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment
-from simulator.experiment.replanning import Move, Renewal, Replanning
 from simulator.experiment.simulate import PolicySetup, set_up, simulate
 from simulator.metrics.hit_rates import HitRate
+from simulator.replanning.renewals import Move, Renewal, Replanning
 from simulator.sharding.migration import Migration, migration
 from simulator.sharding.renewal import renew
 from simulator.traffic.placement import prepare

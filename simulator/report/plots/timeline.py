@@ -10,7 +10,6 @@ from simulator.report.plots.bars import HATCH, marker, upright_axis
 from simulator.report.plots.interactive import axis, label_text, short
 from simulator.report.plots.plot import InteractiveFigure, Plot, View
 from simulator.report.plots.style import (
-    BLACK,
     BLUE,
     GREEN,
     GREY,
@@ -35,7 +34,8 @@ PHASE_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW, "#7A5195"
 COMPUTE_COLOURS = ("#B9C0C7", "#98A1AA", "#D3D8DD")
 COMPUTE, WAITING = "compute", "waiting for others"
 ROW_PX, FRAME_PX = 17, 120
-PANEL_IN, FRAME_IN = 0.78, 0.95
+PANEL_IN, FRAME_IN = 0.95, 0.95
+NAME_CHARACTERS = 38  # of a policy, beside which rank names stand
 READING = (
     "A colour is a phase, grey is compute, hatched is waiting for the last rank to come; slow is who moves bytes "
     "longest. Of more than 48 ranks, the interactive figure has the slowest, the median and the fastest of each island "
@@ -141,7 +141,9 @@ def draw(results: Results) -> "Figure":
         timeline = results.timeline(policy)
         draw_lanes(ax, timeline, colour_of)
         used |= set(timeline["operation"])
-        ax.set_title(policy_title(policy, results.baseline), size=8.5)
+        ax.set_title(
+            f"{policy_title(policy, results.baseline, NAME_CHARACTERS)}, {end_of(timeline)[1].unit}", size=8.5
+        )
     draw_legend(figure, {name: colour for name, colour in colour_of.items() if name in used})
     title(figure, QUESTION)
     return figure
@@ -163,10 +165,6 @@ def draw_lanes(ax: "Axes", timeline: "DataFrame", colour_of: dict[str, str]) -> 
     ax.set(ylim=(max(len(named), 1) - 0.5, -0.5), xlim=(0, end_s / scale.size or 1))
     ax.tick_params(axis="both", length=0)
     ax.spines[:].set_visible(False)
-    ax.annotate(
-        scale.unit, (1, 0), xytext=(0, -9), textcoords="offset points", xycoords="axes fraction",
-        ha="right", va="top", color=BLACK, annotation_clip=False,
-    )  # fmt: skip
 
 
 def draw_legend(figure: "Figure", colour_of: dict[str, str]) -> None:

@@ -57,6 +57,7 @@ def test_the_matrix_is_that_of_the_files(results: Results) -> None:
         shown = np.array([[value or 0 for value in row] for row in trace["z"]])
         np.testing.assert_allclose(shown, cells, rtol=5e-3)
         assert (trace["x0"], trace["dx"]) == (0, 1)
+        assert view.figure["layout"]["xaxis"]["dtick"] == 1  # no rank is a half
 
 
 def test_a_large_matrix_is_averaged_in_blocks(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ QUESTION = "Who sends embeddings to whom?"
 STEP = "embeddings"
 MOST_CELLS = 128  # a side; more are averaged in blocks
 INTERACTIVE_CELLS = 64  # of the interactive figure, whose numbers are in the page
+FEW_RANKS = 16  # up to which an axis names each
 FEW_BORDERS, MOST_BORDERS = 8, 40  # thinner lines from there, none beyond
 NAME_CHARACTERS = {1: 50, 2: 30}  # by columns of panels
 PANEL_HEIGHT_IN = {1: 3.2, 2: 2.45}
@@ -146,7 +147,8 @@ def matrix_figure(results: Results, cells: FloatArray, ends: tuple[float, float]
         "hovertemplate": f"from rank %{{y}} to %{{x}}{mean}: <b>%{{customdata:.3s}}B</b><extra></extra>",
     }
     ends_at = [-0.5, world_size - 0.5]
-    side = {"constrain": "domain", "showgrid": False, "zeroline": False}
+    whole = {"dtick": 1} if world_size <= FEW_RANKS else {}
+    side = {**whole, "constrain": "domain", "showgrid": False, "zeroline": False}
     borders = np.cumsum(results.island_sizes)[:-1] - 0.5
     return {
         "data": [trace],

@@ -6,7 +6,6 @@ from typing import Any
 
 from simulator.anatomy.anatomy import Anatomy, anatomy_of
 from simulator.anatomy.elasticity import Elasticities
-from simulator.engine.timeline import Timeline
 from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment
 from simulator.explanation.elasticity import DEFAULT_STEP, elasticities
@@ -14,14 +13,18 @@ from simulator.sharding.registry import unknown
 from simulator.sweeps.bench import Bench
 from simulator.sweeps.point import Point
 from simulator.sweeps.workers import Workers
-from simulator.topology.topology import Topology
 
 
 @dataclass(frozen=True, eq=False)
 class PolicyExplanation(Anatomy):
-    """One iteration of one policy, and what its communication time follows."""
+    """One iteration of one policy, and what its communication time follows.
+
+    `recorded_s` is the communication time that a run records of the iteration: with `sync_every` above 1 it is less
+    than that of the iteration taken apart, which synchronises copies.
+    """
 
     elasticities: Elasticities
+    recorded_s: float
 
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -55,13 +58,7 @@ def points_of(experiment: Experiment, policies: Sequence[str] | None) -> list[Po
 def explain_point(bench: Bench, point: Point, own: Elasticities) -> PolicyExplanation:
     """Replay the first iteration of a point and take it apart."""
     experiment, setup = bench.set_up(point)
-    timeline = bench.iteration(point, experiment, setup, 0).timeline
-    return explain_timeline(timeline, experiment.topology, policy=point.label, elasticities=own)
-
-
-def explain_timeline(
-    timeline: Timeline, topology: Topology, *, policy: str, elasticities: Elasticities
-) -> PolicyExplanation:
-    """Take a replayed iteration apart."""
-    anatomy = anatomy_of(timeline, topology, policy=policy)
-    return PolicyExplanation(**vars(anatomy), elasticities=elasticities)
+    iteration = bench.iteration(point, experiment, setup, 0)
+    anatomy = anatomy_of(iteration.timeline, experiment.topology, policy=point.label)
+    recorded_s = iteration.record.metrics.communication_s
+    return PolicyExplanation(**vars(anatomy), elasticities=own, recorded_s=recorded_s)

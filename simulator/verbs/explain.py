@@ -38,7 +38,7 @@ def explain(
     with workers_for(workers, None) as who:
         found = explain_experiment(experiment, policies=policy, step=step, workers=who)
     print(explanation_text(found, width=Console().width), end="")
-    changed = differences(results, {each.policy: each.communication_s for each in found})
+    changed = differences(results, {each.policy: each.recorded_s for each in found})
     for line in changed:
         print(line, file=sys.stderr)
     if not changed:

@@ -122,6 +122,17 @@ def test_explain_leaves_its_answer_in_the_page(run: Path, tmp_path: Path) -> Non
     assert page.count("What communication follows") == 2  # a caption, and the name of its box
 
 
+def test_an_iteration_that_counts_a_part_of_a_synchronisation_is_explained(tmp_path: Path) -> None:
+    """The iteration that is taken apart is one that synchronises, which takes longer than the results' mean."""
+    experiment, folder = tmp_path / "e.yaml", tmp_path / "out"
+    synchronising = "{name: data_parallel, sync_every: 4}"
+    experiment.write_text(EXPERIMENT.replace("row_wise", synchronising) + "iterations: 1\n")
+    done("run", experiment, "--out", folder)
+    result = shardsim("explain", folder, "--workers", 1)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.endswith(f"\nResults: {folder / 'report.html'}\n")
+
+
 def test_an_explanation_of_other_results_is_not_kept(run: Path, tmp_path: Path) -> None:
     folder = tmp_path / "older"
     shutil.copytree(run, folder)

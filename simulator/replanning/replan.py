@@ -14,6 +14,7 @@ A re-plan that moves no row leaves all as it was, so it is as good as none.
 Left out: training that goes on while rows move, and the planner's own work unless `pause_s` says so.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -48,8 +49,15 @@ def replan(
 ) -> Replanning:
     """Weigh intervals between plans of the experiment's first policy; the workload's changes take `over` iterations.
 
-    Raises UserError for a workload that does not change, and for an interval of none or beyond the horizon.
+    Raises UserError for a workload that does not change, for no interval or one of none or beyond the horizon, and
+    for times below nought.
     """
+    if not every:
+        raise UserError("replan: no interval, allowed: one or more, in iterations")
+    if over < 1:
+        raise UserError(f"replan: over {over:,} iterations, allowed: 1 or more")
+    if not 0.0 <= pause_s < math.inf:
+        raise UserError(f"replan: a pause of {pause_s} s, allowed: finite and not negative")
     changes = ageing(experiment.workload, over=over)
     intervals = sorted(set(every))
     horizon = HORIZON_FACTOR * intervals[-1] if horizon is None else horizon

@@ -8,7 +8,7 @@ next plan counts rows in another order, so that rows cross between runs even whe
                   and of the places that both have the part that was not dealt. Expected numbers, not whole
     by heat       both orders are known: pieces of rows that are equally popular in both are put in their new order
                   and cut by the new plan. Rows of equal heat keep their order. Exact where pieces are single rows or
-                  belong together in both plans
+                  belong together in both plans. Heats are equal that rounding alone tells apart
 
 Neither lists rows of the tail: a table of 1e12 rows costs what one of 1e6 costs.
 """
@@ -21,6 +21,8 @@ from simulator.arrays import FloatArray, IntArray
 from simulator.sharding.plan import Segment, TablePlan
 from simulator.workload.popularity.runs import Runs
 from simulator.workload.popularity.shares import HEADS, Popularity
+
+EQUAL_HEAT = 1e-9  # relative; a share divided by its rows is off by less, other rows by more
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +49,19 @@ def in_heat_order(popularity: Popularity, cuts: IntArray, table_rows: int) -> Re
     edges = np.unique(np.concatenate([popularity.blocks(HEADS).edges, cuts, [table_rows]]))
     edges = edges[edges <= table_rows]
     shares, rows = popularity.share_between(edges[:-1], edges[1:]), np.diff(edges)
-    order = np.argsort(-shares / rows, kind="stable")
+    order = _hottest_first(shares / rows)
     hit = shares[order] > 0.0
     new_edges = np.concatenate([[0], np.cumsum(rows[order][hit])])
     own = Runs(new_edges, shares[order][hit] / shares.sum())
     return Reordered(edges[:-1][order], rows[order], own)
+
+
+def _hottest_first(heat: FloatArray) -> IntArray:
+    """[pieces] by falling heat, those that are equally hot in the order in which they stand."""
+    falling = np.argsort(-heat, kind="stable")
+    cooler = heat[falling[1:]] < heat[falling[:-1]] * (1.0 - EQUAL_HEAT)
+    level = np.concatenate([[0], np.cumsum(cooler)])
+    return falling[np.lexsort((falling, level))]
 
 
 def crossings_by_heat(old: TablePlan, new: TablePlan, reordered: Reordered) -> Crossings:

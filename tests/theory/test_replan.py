@@ -190,6 +190,21 @@ class TestIntervals:
         with pytest.raises(UserError, match=rf"every {every} iterations, allowed: 1 to the horizon, 50"):
             study(workload(tmp_path, "drift: 0.5"), mine, every=[every], horizon=50)
 
+    @pytest.mark.parametrize(
+        ("settings", "told"),
+        [
+            ({"every": []}, "no interval"),
+            ({"every": [1], "over": 0}, "over 0 iterations, allowed: 1 or more"),
+            ({"every": [1], "pause_s": -1.0}, "a pause of -1.0 s, allowed: finite and not negative"),
+            ({"every": [1], "pause_s": float("nan")}, "a pause of nan s"),
+        ],
+    )
+    def test_what_no_command_line_lets_through(
+        self, tmp_path: Path, mine: PolicyEntry, settings: dict[str, object], told: str
+    ) -> None:
+        with pytest.raises(UserError, match=told):
+            study(workload(tmp_path, "drift: 0.5"), mine, **settings)
+
     def test_the_longest_interval_may_be_the_horizon(self, tmp_path: Path, mine: PolicyEntry) -> None:
         result = study(workload(tmp_path, "drift: 0.5"), mine, every=[1], horizon=1)
         assert result.renewals[0].communication_s == result.never.communication_s

@@ -15,6 +15,7 @@ from simulator.sharding.migration import Migration, migration
 from simulator.sharding.plan import Layout, Segment, ShardingPlan, TablePlan
 from simulator.topology.build import build_topology
 from simulator.topology.spec import ScaleOutSpec, ScaleUpSpec, TopologySpec
+from simulator.workload.popularity.blend import Blend
 from simulator.workload.popularity.runs import in_order
 from simulator.workload.popularity.uniform import Uniform
 from simulator.workload.workload import Statistics, TableStatistics
@@ -129,6 +130,13 @@ class TestByHeat:
     def test_equals_keep_their_order(self) -> None:
         order = in_heat_order(Uniform(6), np.array([2, 6]), 8)
         assert crossings_by_heat(self.OLD, self.OLD, order).rows[0, 0] == 2
+
+    def test_equals_keep_their_order_whatever_their_shares_round_to(self) -> None:
+        """Blocks of many rows: a block's share divided by its rows is a rounding error more or less than another's."""
+        uniform, cuts = Uniform(1_000_003), np.array([1_000, 500_000])
+        for popularity in (uniform, Blend(uniform, Uniform(1_000_003), 0.3)):
+            starts = in_heat_order(popularity, cuts, 1_200_000).starts
+            assert (np.diff(starts) > 0).all()
 
     def test_another_cut_moves_the_rows_between(self) -> None:
         order = in_heat_order(in_order(np.array([9, 8, 7, 6, 5, 4])), np.array([2, 6]), 8)

@@ -33,8 +33,12 @@ class _State:
 
 @contextmanager
 def handled() -> Iterator[None]:
-    """Within it, Ctrl-C ends the process. Only the main thread can ask for that; for others nothing changes."""
-    if threading.current_thread() is not threading.main_thread():
+    """Within it, Ctrl-C ends the process. Only the main thread can ask for that; for others nothing changes.
+
+    Nor does anything for a process that was started to ignore Ctrl-C, as a script's jobs in the background are.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         yield
         return
     before = signal.signal(signal.SIGINT, _came)

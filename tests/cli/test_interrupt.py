@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 
@@ -115,6 +116,20 @@ def test_the_first_moments_are_no_traceback(delay_s):
     if code == -signal.SIGINT and "simulator/verbs" not in err and "site-packages" not in err:
         pytest.skip("Python itself was still starting")
     assert (code, printed, err) == (130, "", "interrupted\n")
+
+
+def test_a_job_in_the_background_of_a_script_goes_on(tmp_path):
+    """A shell without job control starts such jobs with Ctrl-C ignored: it is meant for what is in front."""
+    (tmp_path / "trace.txt").write_text("1 2 3 4 5 6 7 8\n" * 400_000)
+    words = ("profile", tmp_path / "trace.txt", "--format", "sessions")
+    ignore = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    start_it = "os.execv(sys.executable, sys.argv[1:])"
+    process = start(sys.executable, "-m", "simulator.cli", *words, program=("-c", ignore + start_it))
+    for _ in range(20):
+        time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+    code, _, err = finish(process)
+    assert (code, err) == (0, "")
 
 
 def test_the_same_command_goes_on(tmp_path):

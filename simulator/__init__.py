@@ -13,9 +13,11 @@ if TYPE_CHECKING:
         load_workload,
         plan,
         replan,
+        run_file,
         simulate,
         sweep,
         sweep_file,
+        write_report,
     )
 
 __all__ = [
@@ -25,9 +27,11 @@ __all__ = [
     "load_workload",
     "plan",
     "replan",
+    "run_file",
     "simulate",
     "sweep",
     "sweep_file",
+    "write_report",
 ]
 
 

@@ -18,6 +18,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
+from simulator.api_arguments import (
+    Policy,
+    Switches,
+    as_execution,
+    as_topology,
+    as_workload,
+    experiment_of,
+)
 from simulator.api_results import (
     ComparisonResult,
     PlanResult,
@@ -27,7 +35,8 @@ from simulator.api_results import (
 )
 from simulator.config.load import checked
 from simulator.errors import UserError
-from simulator.experiment.experiment import Experiment, make_experiment
+from simulator.experiment.experiment import load_experiment
+from simulator.experiment.run import run_experiment
 from simulator.experiment.simulate import Iteration, PolicySetup
 from simulator.experiment.simulate import simulate as simulate_experiment
 from simulator.experiment.spec import Engine
@@ -36,8 +45,8 @@ from simulator.explanation.explanation import PolicyExplanation, explain_experim
 from simulator.metrics.records import IterationRecord
 from simulator.replanning.replan import DEFAULT_EVERY, DEFAULT_OVER
 from simulator.replanning.replan import replan as weigh
+from simulator.results_page import write_page
 from simulator.sharding.check import check_plan
-from simulator.sharding.execution import Execution
 from simulator.sharding.memory import memory_bytes
 from simulator.sharding.registry import PolicyEntry, make_plan
 from simulator.sweeps.choose import workers_for
@@ -48,9 +57,6 @@ from simulator.topology.load import load_topology as load_topology_file
 from simulator.topology.topology import Topology
 from simulator.workload.load import load_workload as load_workload_file
 from simulator.workload.workload import Workload
-
-Policy = str | Mapping[str, Any] | PolicyEntry
-Switches = Mapping[str, Any] | Execution
 
 
 def load_topology(path: str | Path) -> Topology:
@@ -137,6 +143,12 @@ def compare(
         execution=execution,
     )
     return ComparisonResult(simulate_experiment(experiment))
+
+
+def run_file(path: str | Path, *, out: str | Path | None = None) -> ComparisonResult:
+    """Replay an experiment's file into the results folder `out`, by default results/NAME; after a kill, go on."""
+    experiment = load_experiment(Path(path))
+    return ComparisonResult(run_experiment(experiment, Path(out or Path("results") / experiment.name)))
 
 
 def sweep(
@@ -259,34 +271,14 @@ def replan(
     return ReplanResult(weigh(experiment, every=every, over=over, horizon=horizon, pause_s=pause_s))
 
 
-def experiment_of(
-    topology: Topology | str | Path,
-    workload: Workload | str | Path,
-    policies: Sequence[Policy],
+def write_report(
+    results: str | Path,
+    other: str | Path | None = None,
     *,
-    execution: Switches | None,
-    **settings: Any,
-) -> Experiment:
-    """An experiment from what a caller may give."""
-    return make_experiment(
-        name="api",
-        topology=as_topology(topology),
-        workload=as_workload(workload),
-        policies=[PolicyEntry.parse(policy) for policy in policies],
-        execution=as_execution(execution),
-        **settings,
-    )
-
-
-def as_topology(topology: Topology | str | Path) -> Topology:
-    return topology if isinstance(topology, Topology) else load_topology(topology)
-
-
-def as_workload(workload: Workload | str | Path) -> Workload:
-    return workload if isinstance(workload, Workload) else load_workload(workload)
-
-
-def as_execution(execution: Switches | None) -> Execution:
-    if isinstance(execution, Execution):
-        return execution
-    return checked(dict(execution or {}), Execution, source="execution")
+    out: str | Path | None = None,
+    x: str | None = None,
+    y: str | None = None,
+) -> Path:
+    """Write the page of a run, of a sweep (`x` across, `y` upwards), or of two runs compared; where it lies."""
+    other, out = (None if path is None else Path(path) for path in (other, out))
+    return write_page(Path(results), other, out, x=x, y=y)

@@ -5,10 +5,7 @@ from typing import Annotated
 
 import typer
 
-from simulator.errors import UserError
 from simulator.verbs.arguments import written_file
-
-RUN, SWEEP = "run", "sweep"
 
 
 def report(
@@ -31,33 +28,6 @@ def report(
     ] = None,
 ) -> None:
     """Write report.html of a run, of a sweep, or of two runs compared."""
-    from simulator.report.build import build_comparison, build_report
-    from simulator.sweeps.page import METRIC
-    from simulator.sweeps.run import build_page
+    from simulator.results_page import write_page
 
-    kind = kind_of(results)
-    if kind == RUN and (x or y):
-        raise UserError(f"report: --x and --y are for a sweep, {results} is a run")
-    if other is not None:
-        for path in (results, other):
-            if kind_of(path) != RUN:
-                raise UserError(f"report: two runs can be compared, {path} is a sweep")
-        page = build_comparison(results, other, out)
-    elif kind == SWEEP:
-        page = build_page(results, out, x=x, y=y or METRIC)
-    else:
-        page = build_report(results, out)
-    print(page)
-
-
-def kind_of(path: Path) -> str:
-    """Whether results are those of a run or of a sweep. Raises UserError when they are neither."""
-    if path.is_dir() and (path / "summary.json").exists():
-        return RUN
-    if (path.is_dir() and (path / "sweep.csv").exists()) or (path.is_file() and path.suffix == ".csv"):
-        return SWEEP
-    if not path.exists():
-        raise UserError(f"{path}: no such file or directory")
-    if path.is_dir():
-        raise UserError(f"{path}: holds neither summary.json (a finished run) nor sweep.csv (a sweep)")
-    raise UserError(f"{path}: the folder of a run or a sweep, or a sweep's CSV, is expected")
+    print(write_page(results, other, out, x=x, y=y))

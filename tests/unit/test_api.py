@@ -193,3 +193,38 @@ def test_mistakes_are_user_errors():
         simulator.simulate(TOPOLOGY, WORKLOAD, "row_wse")
     with pytest.raises(UserError, match="execution: dedupe: unknown key"):
         simulator.simulate(TOPOLOGY, WORKLOAD, execution={"dedupe": "rank"})
+
+
+class TestResultsFolders:
+    EXPERIMENT = (
+        "name: small\ntopology: {topology}\nworkload: {workload}\npolicies: [row_wise]\niterations: 2\n"
+    )
+
+    def experiment(self, tmp_path):
+        file = tmp_path / "small.yaml"
+        file.write_text(self.EXPERIMENT.format(topology=TOPOLOGY, workload=WORKLOAD))
+        return file
+
+    def test_a_run_is_that_of_the_command_and_its_page_can_be_written_again(self, tmp_path):
+        file = self.experiment(tmp_path)
+        result = simulator.run_file(file, out=tmp_path / "own")
+        command = [sys.executable, "-m", "simulator.cli", "run", str(file), "--out", str(tmp_path / "theirs")]
+        subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=120)
+        own, theirs = (
+            {path.name: path.read_bytes() for path in (tmp_path / name).iterdir() if path.is_file()}
+            for name in ("own", "theirs")
+        )
+        assert own == theirs
+        assert result.to_json()["policies"] == json.loads(own["summary.json"])["policies"]
+        assert simulator.write_report(tmp_path / "own") == tmp_path / "own" / "report.html"
+        assert (tmp_path / "own" / "report.html").read_bytes() == theirs["report.html"]
+
+    def test_two_runs_are_compared_and_what_is_none_is_refused(self, tmp_path):
+        file = self.experiment(tmp_path)
+        for name in ("a", "b"):
+            simulator.run_file(file, out=tmp_path / name)
+        page = simulator.write_report(tmp_path / "a", tmp_path / "b", out=tmp_path / "both.html")
+        assert page == tmp_path / "both.html"
+        assert "two runs compared" in page.read_text(encoding="utf-8")
+        with pytest.raises(UserError, match="holds neither summary.json"):
+            simulator.write_report(tmp_path)

@@ -22,7 +22,7 @@ from simulator.workload.load import load_workload
 from simulator.workload.workload import Workload
 
 DEFAULT_BASELINE = "row_wise"
-MODEL_VERSION = 1  # counts changes of the model that change answers; part of every experiment's digest
+MODEL_VERSION = 2  # counts changes of the model that change answers; part of every experiment's digest
 
 
 @dataclass(frozen=True, eq=False)

@@ -130,7 +130,7 @@ PLOT = Plot(
     draw,
     views,
     finding,
-    "The height is the share of the communication time that a link needs at its full rate; the frame's top is 100 %. "
-    "A flat profile is even use, a steep one a few hot links.",
+    "The height is the share of the communication time that a link needs at its full rate; a still picture's frame "
+    "ends at 100 %. A flat profile is even use, a steep one a few hot links.",
     choice="links",
 )

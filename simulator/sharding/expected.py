@@ -11,7 +11,7 @@ by one, the tail in blocks whose rows count as equally popular. Numbers of looku
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -20,9 +20,7 @@ from simulator.workload.popularity.shares import Popularity
 from simulator.workload.workload import TableStatistics
 
 HEADS = 512  # rows weighed one by one; the blocks beyond are 2 % wide
-RUNS_KEPT = (
-    512  # some kilobytes each: candidates of a planner cut most tables alike, and tables share popularities
-)
+RUNS_KEPT = 512  # of a popularity, some kilobytes each: candidates of a planner cut most tables alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +33,19 @@ class Run:
 
 def run_of(table: TableStatistics, start: int, stop: int) -> Run:
     """The blocks of a run; rows that are never touched are left out. A block cut in two is shared by its rows."""
-    return _run(table.popularity, start, stop)
+    known = _known.setdefault(table.popularity, {})
+    if (start, stop) not in known:
+        if len(known) == RUNS_KEPT:
+            del known[next(iter(known))]
+        known[start, stop] = _run(table.popularity, start, stop)
+    return known[start, stop]
 
 
-@lru_cache(maxsize=RUNS_KEPT)
+_known: WeakKeyDictionary[Popularity, dict[tuple[int, int], Run]] = (
+    WeakKeyDictionary()
+)  # tables share popularities
+
+
 def _run(popularity: Popularity, start: int, stop: int) -> Run:
     blocks = popularity.blocks(HEADS)
     edges = blocks.edges

@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
@@ -85,5 +85,6 @@ def _came(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
     discard_partial_files()
     cursor = SHOW_CURSOR if os.isatty(2) else ""
-    os.write(2, f"{cursor}{text()}\n".encode(errors="backslashreplace"))
+    with suppress(OSError):  # whoever read it may be gone, by the same Ctrl-C
+        os.write(2, f"{cursor}{text()}\n".encode(errors="backslashreplace"))
     os._exit(STATUS)

@@ -118,6 +118,18 @@ def test_the_first_moments_are_no_traceback(delay_s):
     assert (code, printed, err) == (130, "", "interrupted\n")
 
 
+def test_it_ends_although_nobody_reads_what_it_says(tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = profile_of(tmp_path)
+    process = start(*words, stderr=writer)
+    os.close(writer)
+    time.sleep(1.5)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    assert finish(process)[:2] == (130, "")
+
+
 def test_a_job_in_the_background_of_a_script_goes_on(tmp_path):
     """A shell without job control starts such jobs with Ctrl-C ignored: it is meant for what is in front."""
     (tmp_path / "trace.txt").write_text("1 2 3 4 5 6 7 8\n" * 400_000)

@@ -6,6 +6,7 @@ Cells are padded on the left so that columns line up, so readers skip spaces aft
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -13,8 +14,10 @@ from typing import IO, Self
 
 from simulator.errors import UserError
 from simulator.files import read_text, replace_file
-from simulator.sweeps.rows import ERROR, KEY, OUTCOME, Row, columns, varied_columns
+from simulator.sweeps.rows import ERROR, FIGURES, KEY, OUTCOME, Row, columns, varied_columns
 
+TOLD = ("policy", "engine", KEY)  # that every row has
+NUMBERS = tuple(name for name in FIGURES if name != "bottleneck")
 FIGURE_WIDTH = 18  # of figures that are not known yet
 Table = tuple[list[str], list[Row]]  # columns and rows of a file
 
@@ -65,16 +68,29 @@ def read_rows(path: Path) -> Table:
         (_, names), *lines = [(reader.line_num, cells) for cells in reader] or [(1, [])]
     except csv.Error as error:
         raise UserError(f"{path}:{reader.line_num}: {error}") from None
-    if not {KEY, ERROR, "policy"} <= set(names):
-        raise UserError(f"{path}: is no CSV of a sweep: its first line has no columns policy, error and key")
+    if not {*TOLD, ERROR} <= set(names):
+        raise UserError(
+            f"{path}: is no CSV of a sweep: its first line has no columns {', '.join(TOLD)} and {ERROR}"
+        )
     rows = []
     for number, cells in lines:
         if len(cells) != len(names):
             raise UserError(f"{path}:{number}: {len(cells)} cells, the first line has {len(names)}")
         rows.append({name: text for name, text in zip(names, cells, strict=True) if text})
-        if KEY not in rows[-1]:
-            raise UserError(f"{path}:{number}: a row without a key")
+        if problem := row_problem(rows[-1]):
+            raise UserError(f"{path}:{number}: {problem}")
     return names, rows
+
+
+def row_problem(row: Row) -> str:
+    """What makes a row none of a sweep's; "" where nothing does."""
+    for name in TOLD:
+        if name not in row:
+            return f"a row without {'an' if name == 'engine' else 'a'} {name}"
+    for name in NUMBERS:
+        if name in row and not (numeric(row[name]) and math.isfinite(float(row[name]))):
+            return f"{name}: found {row[name]!r}, allowed: a finite number"
+    return ""
 
 
 def combined(files: Mapping[str, Table]) -> Table:

@@ -1,5 +1,6 @@
 """Short names of varied keys, and their values as numbers to draw."""
 
+import math
 from collections.abc import Callable, Sequence
 
 from simulator.units import UnitError, parse_bandwidth, parse_bytes, parse_duration
@@ -40,8 +41,8 @@ def as_numbers(texts: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def _is_number(text: str) -> bool:
+    """Whether a text is a number that has a place on an axis."""
     try:
-        float(text)
+        return math.isfinite(float(text))
     except ValueError:
         return False
-    return True

@@ -54,7 +54,10 @@ tables:
 - table: items
   segments: [{to: 20, tier: replicated}, {to: 50, tier: island}, {to: 100, tier: global, owners: [0, 1]}]
 """
-SWEEP = "policy,nic_bandwidth,communication_s,error,key\nrow_wise,25 GB/s,0.5,,a1\nflexshard,25 GB/s,,too big,a2\n"
+SWEEP = (
+    "policy,engine,nic_bandwidth,communication_s,error,key\n"
+    "row_wise,bound,25 GB/s,0.5,,a1\nflexshard,bound,25 GB/s,,too big,a2\n"
+)
 
 
 @pytest.fixture(scope="module")

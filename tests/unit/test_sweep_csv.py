@@ -65,14 +65,22 @@ def test_a_last_line_that_was_cut_is_dropped(path, cut):
     assert [found["key"] for found in read_rows(path)[1]] == ["a"]
 
 
+FIGURED = "policy,engine,bound_s,error,key\nrow_wise,bound,{},,k\n"
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
         ("", "no CSV of a sweep"),
         ("a,b\n1,2\n", "no CSV of a sweep"),
         ("x" * 200_000 + "\n", ":1: field larger than field limit"),
-        ("policy,error,key\nrow_wise,,k,9\n", ":2: 4 cells, the first line has 3"),
-        ("policy,error,key\nrow_wise,,\n", ":2: a row without a key"),
+        ("policy,error,key\nrow_wise,,k\n", "first line has no columns policy, engine, key and error"),
+        ("policy,engine,error,key\nrow_wise,bound,,k,9\n", ":2: 5 cells, the first line has 4"),
+        ("policy,engine,error,key\nrow_wise,bound,,\n", ":2: a row without a key"),
+        ("policy,engine,error,key\nrow_wise,,,k\n", ":2: a row without an engine"),
+        (FIGURED.format("1.5") + "row_wise,bound,slow,,l\n", ":3: bound_s: found 'slow', allowed: a finite"),
+        (FIGURED.format("nan"), ":2: bound_s: found 'nan', allowed: a finite number"),
+        (FIGURED.format("1e400"), ":2: bound_s: found '1e400', allowed: a finite number"),
     ],
 )
 def test_other_files_are_refused(path, text, words):

@@ -57,6 +57,8 @@ class TestNames:
             (["8", "1.5"], ([8.0, 1.5], "")),
             (["rank", "none"], None),
             (["8", "8 GB"], None),
+            (["8", "inf"], None),
+            (["nan", "1"], None),
         ],
     )
     def test_values_as_numbers(self, texts, numbers):

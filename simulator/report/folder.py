@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from simulator.anatomy.elasticity import Elasticities
 from simulator.arrays import IntArray
 from simulator.csv_cells import unguarded
 from simulator.errors import UserError
+from simulator.report.columns import COLUMNS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -43,6 +44,11 @@ TABLE_COLUMNS = {
     "memory.csv": ("policy", "tier", "bytes"),
     "tiers.csv": ("policy", "table", "tier", "start_row", "stop_row", "lookup_share"),
     "popularity.csv": ("table", "rows", "cumulative_share"),
+}
+SUMMARY_KEYS = {"baseline": str, "policies": list}
+MANIFEST_KEYS = {
+    **{"name": str, "assumptions": list, "notes": dict, "island_sizes": list},
+    **{"topology": dict, "workload": dict, "experiment": dict},
 }
 TIMELINE_COLUMNS = (
     *("rank", "island", "role", "stream", "kind", "operation"),
@@ -91,9 +97,12 @@ class Results:
         return tuple(self.manifest["island_sizes"])
 
     def matrix(self, policy: str, phase: str) -> IntArray | None:
-        """[world_size, world_size] bytes of the first iteration; None when the phase left no file."""
+        """[world_size, world_size] bytes of the first iteration; None when the phase left no file. Raises UserError."""
         path = self.folder / matrix_name(policy, phase)
-        return np.loadtxt(path, dtype=np.int64, ndmin=2) if path.exists() else None
+        try:
+            return np.loadtxt(path, dtype=np.int64, ndmin=2) if path.exists() else None
+        except ValueError as error:
+            raise UserError(f"{path}: is no matrix of bytes: {error}") from error
 
     @property
     def has_first_iteration(self) -> bool:
@@ -117,17 +126,14 @@ class Results:
 
 
 def read_results(folder: Path) -> Results:
-    """Read all but the matrices. Raises UserError for a file that is missing or lacks a column."""
+    """Read all but the matrices. Raises UserError for a file that is missing or lacks a key or a column."""
     frames = {
         name.removesuffix(".csv"): _read_table(folder / name, columns)
         for name, columns in TABLE_COLUMNS.items()
     }
-    return Results(
-        folder,
-        summary=_read_json(folder / "summary.json"),
-        manifest=_read_json(folder / "manifest.json"),
-        **frames,
-    )
+    summary = _read_object(folder / "summary.json", SUMMARY_KEYS)
+    _require_policies(folder / "summary.json", summary)
+    return Results(folder, summary, _read_object(folder / "manifest.json", MANIFEST_KEYS), **frames)
 
 
 def matrix_name(policy: str, phase: str) -> str:
@@ -173,6 +179,26 @@ def _read_json(path: Path) -> dict[str, Any]:
     return content
 
 
+def _read_object(path: Path, kinds: Mapping[str, type]) -> dict[str, Any]:
+    content = _read_json(path)
+    wrong = [key for key, kind in kinds.items() if not isinstance(content.get(key), kind)]
+    if wrong:
+        raise UserError(f"{path}: lacks {', '.join(wrong)}, or has it in another form than a results folder")
+    return content
+
+
+def _require_policies(path: Path, summary: Mapping[str, Any]) -> None:
+    """The baseline is one of the policies, and each has every figure."""
+    labels = []
+    for row in summary["policies"]:
+        missing = [column.key for column in COLUMNS if not isinstance(row, dict) or column.key not in row]
+        if missing:
+            raise UserError(f"{path}: a policy lacks {', '.join(missing)}")
+        labels.append(row["policy"])
+    if summary["baseline"] not in labels:
+        raise UserError(f"{path}: the baseline, {summary['baseline']!r}, is none of its policies")
+
+
 def _read_table(path: Path, columns: Sequence[str]) -> "DataFrame":
     import pandas as pd
 
@@ -190,6 +216,9 @@ def _read_table(path: Path, columns: Sequence[str]) -> "DataFrame":
     _require_columns(path, frame.columns, columns)
     for column in frame.columns.intersection(list(TEXT_COLUMNS)):
         frame[column] = frame[column].map(unguarded)
+    for column in missing:
+        if not pd.api.types.is_numeric_dtype(frame[column]):
+            raise UserError(f"{path}: the column {column} has what is no number")
     return frame
 
 

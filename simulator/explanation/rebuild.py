@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.config.load import checked
+from simulator.csv_cells import unguarded
 from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment, make_experiment
 from simulator.experiment.inputs import named_files, workload_inputs
@@ -52,7 +53,7 @@ def rebuild(folder: Path, *, files: Path | None = None) -> Experiment:
         name=made["name"],
         topology=build_topology(checked(data["topology"], TopologySpec, source=source)),
         workload=workload,
-        policies=[PolicyEntry.parse(entry_settings(entry)) for entry in made["policies"]],
+        policies=[policy_entry(entry, source) for entry in made["policies"]],
         baseline=made["baseline"],
         iterations=made["iterations"],
         seed=made["seed"],
@@ -61,6 +62,14 @@ def rebuild(folder: Path, *, files: Path | None = None) -> Experiment:
         execution=checked(made["execution"], Execution, source=source),
         precision=checked(made["precision"], Precision, source=source),
     )
+
+
+def policy_entry(kept: Any, source: str) -> PolicyEntry:
+    """A policy as the manifest keeps it. Raises UserError."""
+    try:
+        return PolicyEntry.parse(entry_settings(kept))
+    except (AttributeError, KeyError, TypeError):
+        raise UserError(f"{source}: is no manifest of a run: a policy in it is {kept!r}") from None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -74,6 +83,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     missing += [] if missing else sorted(EXPERIMENT_KEYS - set(data["experiment"]))
     if missing:
         raise UserError(f"{path}: is no manifest of a run: {', '.join(missing)} missing")
+    if not isinstance(data["inputs"], dict) or not isinstance(data["experiment"]["policies"], list):
+        raise UserError(f"{path}: is no manifest of a run: inputs or policies are in another form")
     found: dict[str, Any] = data
     return found
 
@@ -81,17 +92,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 def differences(folder: Path, found_s: Mapping[str, float]) -> list[str]:
     """Where the first iterations' communication times, by policy, are not those that the folder's results have."""
     lines = []
-    for row in _first_iterations(folder / "iterations.csv"):
-        recorded_s, now_s = float(row["communication_s"]), found_s.get(row["policy"])
+    for policy, recorded_s in _first_iterations(folder / "iterations.csv").items():
+        now_s = found_s.get(policy)
         if now_s is not None and not math.isclose(now_s, recorded_s, rel_tol=CLOSE):
             times = f"{time_text(recorded_s)} in the results, {time_text(now_s)} now"
-            lines.append(f"{row['policy']}: {times}: another version made them")
+            lines.append(f"{policy}: {times}: another version made them")
     return lines
 
 
-def _first_iterations(path: Path) -> list[dict[str, str]]:
+def _first_iterations(path: Path) -> dict[str, float]:
+    """Communication times by policy; none where the file is no table of them."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            return [row for row in csv.DictReader(file) if row["iteration"] == "0"]
-    except (OSError, KeyError):
-        return []
+            first = [row for row in csv.DictReader(file) if row["iteration"] == "0"]
+        return {unguarded(row["policy"]): float(row["communication_s"]) for row in first}
+    except (OSError, KeyError, TypeError, ValueError):
+        return {}

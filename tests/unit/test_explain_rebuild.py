@@ -122,6 +122,24 @@ def test_what_is_no_manifest(tmp_path, text, words):
         rebuild(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("part", "key", "value", "words"),
+    [
+        ("experiment", "policies", None, "inputs or policies are in another form"),
+        ("experiment", "policies", [3], "a policy in it is 3"),
+        ("experiment", "policies", [{"name": "row_wise"}], "a policy in it is {'name': 'row_wise'}"),
+        ("", "inputs", None, "inputs or policies are in another form"),
+    ],
+)
+def test_a_manifest_that_somebody_edited(tmp_path, part, key, value, words):
+    folder = written(experiment(), tmp_path)
+    data = json.loads((folder / "manifest.json").read_text())
+    (data[part] if part else data)[key] = value
+    (folder / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(UserError, match=rf"manifest\.json: is no manifest of a run: {words}"):
+        rebuild(folder)
+
+
 def test_a_manifest_with_an_unknown_key_is_told(tmp_path):
     folder = written(experiment(), tmp_path)
     data = json.loads((folder / "manifest.json").read_text())
@@ -148,6 +166,18 @@ class TestDifferences:
     def test_other_times_are_told(self, folder):
         (line,) = differences(folder, {"row_wise": 0.02, "tiers": 0.005})
         assert line == "row_wise: 10.0 ms in the results, 20.0 ms now: another version made them"
+
+    def test_a_label_that_a_spreadsheet_would_run_is_known(self, tmp_path):
+        (tmp_path / "iterations.csv").write_text("policy,iteration,communication_s\n'=a,0,0.01\n")
+        (line,) = differences(tmp_path, {"=a": 0.02})
+        assert line.startswith("=a: 10.0 ms in the results")
+
+    @pytest.mark.parametrize(
+        "content", [b"\xff\n", b"policy,iteration\na,0\n", b"policy,iteration,communication_s\na,0\n"]
+    )
+    def test_what_is_no_table_says_nothing(self, tmp_path, content):
+        (tmp_path / "iterations.csv").write_bytes(content)
+        assert differences(tmp_path, {"a": 1.0}) == []
 
     def test_without_the_file_there_is_nothing_to_say(self, tmp_path):
         assert differences(tmp_path, {"row_wise": 1.0}) == []

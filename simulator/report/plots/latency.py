@@ -91,5 +91,6 @@ PLOT = Plot(
     views,
     finding,
     "Waiting (hatched) is the mean over the ranks, from coming to a collective to its start; transfer is that of "
-    "the slowest group. Tiers of a step are drawn end to end even where they overlap in time.",
+    "the slowest group. Tiers of a step are drawn end to end even where they overlap in time. With sync_every above "
+    "1, synchronisation is as long as the iterations that synchronise have it.",
 )

@@ -27,6 +27,7 @@ from simulator.workload.workload import Workload
 
 Rows = list[dict[str, Any]]
 POPULARITY_POINTS = 200
+NESTED = ("spread", "longest_wait")  # what a policy's summary has in JSON only
 
 
 def make_folder(folder: Path) -> None:
@@ -110,10 +111,10 @@ def summary_json(comparison: Comparison) -> dict[str, Any]:
 
 
 def summary_rows(comparison: Comparison) -> Rows:
-    """One flat row a policy: means, then standard deviations."""
+    """`summary.csv`, one flat row a policy: means, then standard deviations."""
     rows = []
     for summary in comparison.summaries:
-        row = {name: value for name, value in summary.to_json().items() if name != "spread"}
+        row = {name: value for name, value in summary.to_json().items() if name not in NESTED}
         row |= {f"{name}_std": summary.estimates[name].std for name in METRIC_NAMES}
         rows.append(row)
     return rows

@@ -2,10 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
 
 from simulator.config.load import checked
+from simulator.config.model import StrictModel
+from simulator.config.types import PositiveCount
+from simulator.errors import UserError
 from simulator.experiment.experiment import Experiment, make_experiment
+from simulator.experiment.spec import Engine
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
 from simulator.topology.load import load_topology
@@ -17,6 +24,15 @@ Policy = str | Mapping[str, Any] | PolicyEntry
 Switches = Mapping[str, Any] | Execution
 
 
+class Settings(StrictModel):
+    """What an experiment's file says in the same words."""
+
+    iterations: PositiveCount | Literal["auto"] = 8
+    seed: int = Field(0, ge=0)
+    engine: Engine = "fluid"
+    tolerance: float | None = Field(0.01, ge=0, le=1)
+
+
 def experiment_of(
     topology: Topology | str | Path,
     workload: Workload | str | Path,
@@ -25,13 +41,18 @@ def experiment_of(
     execution: Switches | None,
     **settings: Any,
 ) -> Experiment:
-    """An experiment from what a caller may give."""
+    """An experiment from what a caller may give. Raises UserError."""
+    if not policies:
+        raise UserError("policies: none is given; `shardsim policies` lists them")
+    given = {name: settings.pop(name) for name in Settings.model_fields if name in settings}
+    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
     return make_experiment(
         name="api",
         topology=as_topology(topology),
         workload=as_workload(workload),
         policies=[PolicyEntry.parse(policy) for policy in policies],
         execution=as_execution(execution),
+        **vars(checked(plain, Settings, source="arguments")),
         **settings,
     )
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -195,6 +196,32 @@ def test_mistakes_are_user_errors():
         simulator.simulate(TOPOLOGY, WORKLOAD, execution={"dedupe": "rank"})
 
 
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"iterations": 0}, "iterations: found 0, allowed: at least 1"),
+        ({"seed": -1}, "seed: found -1, allowed: at least 0"),
+        ({"engine": "quick"}, "engine: found 'quick', allowed: 'fluid' or 'bound'"),
+        ({"tolerance": -0.1}, "tolerance: found -0.1, allowed: at least 0"),
+        ({"tolerance": float("nan")}, "tolerance: found nan"),
+    ],
+)
+def test_settings_are_those_of_an_experiments_file(settings, told):
+    for run in (simulator.simulate, lambda *files, **how: simulator.compare(*files, POLICIES, **how)):
+        with pytest.raises(UserError, match=f"^arguments: {told}"):
+            run(TOPOLOGY, WORKLOAD, **settings)
+
+
+def test_numbers_may_be_numpys_and_policies_may_not_be_none():
+    plain, numpys = (
+        simulator.simulate(TOPOLOGY, WORKLOAD, engine="bound", iterations=count, seed=count)
+        for count in (2, np.int64(2))
+    )
+    assert plain.metrics.estimates == numpys.metrics.estimates
+    with pytest.raises(UserError, match="policies: none is given"):
+        simulator.compare(TOPOLOGY, WORKLOAD, [])
+
+
 class TestResultsFolders:
     EXPERIMENT = (
         "name: small\ntopology: {topology}\nworkload: {workload}\npolicies: [row_wise]\niterations: 2\n"
@@ -226,5 +253,5 @@ class TestResultsFolders:
         page = simulator.write_report(tmp_path / "a", tmp_path / "b", out=tmp_path / "both.html")
         assert page == tmp_path / "both.html"
         assert "two runs compared" in page.read_text(encoding="utf-8")
-        with pytest.raises(UserError, match="holds neither summary.json"):
+        with pytest.raises(UserError, match=r"holds neither summary\.json"):
             simulator.write_report(tmp_path)

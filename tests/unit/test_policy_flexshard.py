@@ -2,6 +2,7 @@
 
 import pytest
 
+from simulator.errors import UserError
 from simulator.sharding.check import check_plan
 from simulator.sharding.execution import Execution
 from simulator.sharding.layouts import global_rows, island, replicated
@@ -236,3 +237,23 @@ def test_the_same_inputs_give_the_same_plan():
     one, other = made(SEVERAL), made(SEVERAL)
     assert [segments(one, index) for index in range(3)] == [segments(other, index) for index in range(3)]
     assert one.prices == other.prices
+
+
+class TestScaledMemory:
+    FLAT = Statistics((table(s=0.0, lookups=1e3),))  # copies do not pay, however much memory there is
+
+    @pytest.mark.parametrize("rule", [{"memory": "hbm"}, {"budget": "50 %"}])
+    def test_less_of_a_limit_that_still_holds_row_wise_is_planned_row_wise(self, rule):
+        plan = made(self.FLAT, memory_scale=0.9, **rule)
+        assert segments(plan) == segments(row_wise(self.FLAT))
+        assert plan.notes[0].startswith("row-wise: replication does not pay")
+
+    @pytest.mark.parametrize("rule", [{"memory": "baseline"}, {"budget": "50 %", "memory_scale": 0.6}])
+    def test_less_than_row_wise_takes_is_refused(self, rule):
+        with pytest.raises(UserError, match=r"is too little: .* row-wise takes 4 MB a rank"):
+            made(self.FLAT, **{"memory_scale": 0.9, **rule})
+
+    def test_the_limit_of_row_wise_itself_is_enough(self):
+        most = most_bytes(row_wise(self.FLAT), self.FLAT)
+        plan = made(self.FLAT, budget=f"{most} B", memory_scale=0.5)
+        assert most_bytes(plan, self.FLAT) == most

@@ -15,14 +15,14 @@ from simulator.config.model import StrictModel
 from simulator.config.types import Positive, PositiveShare
 from simulator.errors import UserError
 from simulator.sharding.execution import Execution
-from simulator.sharding.memory_rule import Budget, Rule, memory_rule
+from simulator.sharding.memory_rule import Budget, Rule, memory_rule, row_wise_max_bytes
 from simulator.sharding.plan import ShardingPlan
 from simulator.sharding.policies.row_wise import row_wise
 from simulator.sharding.predict import predict
 from simulator.sharding.registry import NoOptions, register
 from simulator.sharding.tiering import TierPlanner, why_no_copies
 from simulator.topology.topology import Topology
-from simulator.units import format_duration
+from simulator.units import format_bytes, format_duration
 from simulator.workload.workload import Statistics
 
 
@@ -76,9 +76,11 @@ def flexshard(
     best = planner.best()
     baseline_s = planner.predicted_s(baseline)
     if best is None or planner.predicted_s(best) >= baseline_s:
-        if options.memory_scale < 1.0:
+        row_wise_bytes = row_wise_max_bytes(statistics, topology, execution)
+        if options.memory_scale < 1.0 and row_wise_bytes > rule.limit_bytes:
             raise UserError(
-                f"flexshard: {rule.text} is too little: no tiers that pay fit, and row-wise takes more"
+                f"flexshard: {rule.text} is too little: no tiers that pay fit, and row-wise takes "
+                f"{format_bytes(row_wise_bytes)} a rank"
             )
         reason = why_no_copies(planner.program(), statistics)
         return replace(baseline, policy="flexshard", notes=(f"row-wise: {reason}",))

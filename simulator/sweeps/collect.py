@@ -2,7 +2,9 @@
 
 Rows are appended as they come, so a kill loses no finished point. At the end the file is written anew: rows in the
 order of the points (first pass, then second), whoever computed them and in whatever order. Rows of other points
-that the file had (an earlier state of the sweep file) stay, after the sweep's own.
+that the file had (an earlier state of the sweep file, or of the files it names) do not belong to the sweep: they are
+put aside into a file beside it, `sweep_other.csv`, from which a sweep that has them again takes them back. They leave
+one file only when they are in the other, so that a kill loses none.
 """
 
 import math
@@ -61,11 +63,11 @@ class _Collection:
     ) -> None:
         self.sweep, self.path, self.workers, self.observer = sweep, path, workers, observer
         self.outcomes: dict[str, Row] = {}
-        files: dict[str, Table] = {sweep.spec.name: (columns(sweep.spec.vary.keys), [])}
-        if path.exists():
-            files[str(path)] = read_rows(path)
-        self.names, self.others = combined(files)
-        for row in self.others:
+        self.names = columns(sweep.spec.vary.keys)
+        self.aside = aside_of(path)
+        files: dict[str, Table] = {str(file): read_rows(file) for file in (path, self.aside) if file.exists()}
+        self.found_names, self.found = combined(files)
+        for row in self.found:
             if not (retry and row.get(ERROR)):
                 self.outcomes[row[KEY]] = {name: row[name] for name in OUTCOME if name in row}
 
@@ -76,18 +78,34 @@ class _Collection:
         if self.sweep.spec.then is not None:
             closer = self._chosen(points)
             if closer:
-                self._pass(closer)
+                self._pass(closer, before=points)
             points += closer
         own = [self._row(point) for point in points]
-        met = {row[KEY] for row in own}
-        write_rows(self.path, self.names, [*own, *(row for row in self.others if row[KEY] not in met)])
+        self._put_aside(own)
+        write_rows(self.path, self.names, own)
+        self._take_back(own)
         return own
+
+    def _put_aside(self, own: Sequence[Row]) -> None:
+        """Have the file beside hold what was found and is none of these rows; what it has already stays in it."""
+        keys = {row[KEY] for row in own}
+        if any(row[KEY] not in keys for row in self.found):
+            write_rows(self.aside, self.found_names, self.found)
+
+    def _take_back(self, own: Sequence[Row]) -> None:
+        """Have the file beside hold no row of the sweep's; without any row it goes."""
+        keys = {row[KEY] for row in own}
+        left = [row for row in self.found if row[KEY] not in keys]
+        if left:
+            write_rows(self.aside, self.found_names, left)
+        else:
+            self.aside.unlink(missing_ok=True)
 
     def _row(self, point: Point | Refused) -> Row:
         return input_row(point) | self.outcomes[point.key]
 
-    def _pass(self, points: Sequence[Point | Refused]) -> None:
-        """Have an outcome of every point."""
+    def _pass(self, points: Sequence[Point | Refused], *, before: Sequence[Point | Refused] = ()) -> None:
+        """Have an outcome of every point; those `before` have theirs."""
         refused = [point for point in points if isinstance(point, Refused)]
         self.outcomes |= {point.key: outcome(Result(point.key, {}, point.error)) for point in refused}
         left = {
@@ -100,11 +118,11 @@ class _Collection:
         self._tell(progress)
         if not left:
             return
-        known = [row for row in self.others if row[KEY] not in left]
+        known = [self._row(point) for point in (*before, *points) if point.key not in left]
+        self._put_aside(known)
         with SweepFile(self.path, self.names, known, map(input_row, left.values())) as file:
             for results in self.workers.run(tasks_of(list(left.values()), self.workers.count)):
                 rows = [self._finished(left[result.key], result) for result in results]
-                self.others += rows
                 file.append(rows)
                 progress = progress.after(results)
                 self._tell(progress)
@@ -129,6 +147,11 @@ class _Collection:
             for index in answered
         ]
         return tuple(again[answered[index]] for index in chosen(then.rule, figures))
+
+
+def aside_of(path: Path) -> Path:
+    """Beside a sweep's CSV, the one of rows that are no longer its points."""
+    return path.with_name(f"{path.stem}_other.csv")
 
 
 def tasks_of(points: Sequence[Point], workers: int) -> list[Task]:

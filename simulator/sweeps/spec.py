@@ -30,7 +30,7 @@ class SweepSpec(StrictModel):
     iterations: PositiveCount = Field(1, description="of each point; default 1")
     seed: int = Field(0, ge=0, description="of the draws, the same for every point; default 0")
     tolerance: float | None = Field(
-        0.01, ge=0, lt=1, description="fluid time step as a share of the port bound; 0 is exact; default 0.01"
+        0.01, ge=0, le=1, description="fluid time step as a share of the port bound; 0 is exact; default 0.01"
     )
     execution: Execution = Field(
         Execution(), description="switches of all policies; a policy entry may override them"

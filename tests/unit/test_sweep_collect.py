@@ -78,16 +78,63 @@ def test_a_finished_sweep_computes_nothing(tmp_path, path):
     assert path.read_bytes() == before
 
 
-def test_a_sweep_that_grows_computes_what_is_new_and_keeps_what_is_no_longer_in_it(tmp_path, path):
+GROWN = {BATCH: [16, 64], "execution.dedup": ["none", "rank"]}
+
+
+def test_a_sweep_that_grows_computes_what_is_new_and_puts_aside_what_is_no_longer_in_it(tmp_path, path):
     collect(small_sweep(tmp_path), path)
     counting = Counting()
-    grown = small_sweep(tmp_path, vary={BATCH: [16, 64], "execution.dedup": ["none", "rank"]})
-    rows = collect(grown, path, workers=counting)
-    names, everything = read_rows(path)
+    rows = collect(small_sweep(tmp_path, vary=GROWN), path, workers=counting)
+    names, own = read_rows(path)
     assert len(counting.computed) == 6  # batch 16 without dedup was there, at the file's own NIC
-    assert everything[: len(rows)] == rows
-    assert len(everything) == 6 + 8
-    assert [name for name in names if "." in name] == [BATCH, "execution.dedup", NIC]
+    assert own == rows
+    assert [name for name in names if "." in name] == list(GROWN)
+    other_names, others = read_rows(tmp_path / "out_other.csv")
+    assert len(others) == 6
+    assert not {row["key"] for row in own} & {row["key"] for row in others}
+    assert [name for name in other_names if "." in name] == [NIC, BATCH]
+
+
+def test_a_sweep_that_is_what_it_was_again_takes_its_rows_back(tmp_path, path):
+    collect(small_sweep(tmp_path), path)
+    before, counting = path.read_bytes(), Counting()
+    collect(small_sweep(tmp_path, vary=GROWN), path)
+    collect(small_sweep(tmp_path), path, workers=counting)
+    assert counting.computed == []
+    assert path.read_bytes() == before
+    assert len(read_rows(tmp_path / "out_other.csv")[1]) == 6
+    combine([path, tmp_path / "out_other.csv"], tmp_path / "all.csv")
+    assert len(read_rows(tmp_path / "all.csv")[1]) == 8 + 6
+
+
+def test_rows_of_an_edited_workload_file_are_no_longer_the_sweep_s(tmp_path, path):
+    """The points are called alike: nothing but their keys tells them from those of the file as it was."""
+    vary = {NIC: ["100 Gbit/s", "200 Gbit/s"]}
+    collect(small_sweep(tmp_path, vary=vary, policies=["row_wise"]), path)
+    sweep = small_sweep(tmp_path, vary=vary, policies=["row_wise"])
+    load = tmp_path / "load.yaml"
+    load.write_text(load.read_text().replace("batch_per_rank: 32", "batch_per_rank: 128"))
+    rows = collect(sweep, path)
+    assert read_rows(path)[1] == rows
+    assert [row["key"] for row in rows] == [point.key for point in sweep.points("bound")]
+    assert len(read_rows(tmp_path / "out_other.csv")[1]) == 2
+
+
+@pytest.mark.parametrize("at_most", [0, 3, 6])
+def test_a_kill_after_the_sweep_changed_loses_no_row(tmp_path, path, at_most):
+    collect(small_sweep(tmp_path, then={"for": "best 1"}), path)
+    before = {row["key"] for row in read_rows(path)[1]}
+    changed = small_sweep(tmp_path, vary=GROWN, then={"for": "best 1"})
+    with pytest.raises(KeyboardInterrupt):
+        collect(changed, path, workers=Counting(at_most))
+    own, others = (read_rows(each)[1] for each in (path, tmp_path / "out_other.csv"))
+    assert before <= {row["key"] for row in (*own, *others)}
+    points = {point.key for engine in ("bound", "fluid") for point in changed.points(engine)}
+    assert {row["key"] for row in own} <= points
+    collect(changed, path)
+    counting = Counting()
+    collect(small_sweep(tmp_path, then={"for": "best 1"}), path, workers=counting)
+    assert counting.computed == []
 
 
 def test_points_that_are_equal_are_computed_once(tmp_path, path):

@@ -1,8 +1,8 @@
 """What of a cluster and a workload can be turned a little: each knob makes a point with it changed.
 
 A knob multiplies its quantity by the factor asked for, or by the nearest that the quantity can have (whole samples,
-islands of twice the size). Parts that an `overrides` entry gives a rate of their own turn with their like. A knob
-that a point has not (no latency, no heavy-tailed table, no memory rule) makes None.
+islands of twice the size), and leaves all others as they are. Parts that an `overrides` entry gives a rate of their
+own turn with their like. A knob that a point has not (no latency, no heavy-tailed table, no memory rule) makes None.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,6 +19,8 @@ from simulator.workload.spec_popularity import ZipfSpec
 
 Turned = tuple[Point, float] | None  # the changed point, and by what factor it has changed
 
+OVERSUBSCRIPTION = "scale_out.fabric.oversubscription"
+LINK_BANDWIDTH = "scale_out.fabric.link_bandwidth"
 MEMORY_OPTION = "memory_scale"  # of a policy: multiplies the memory that it may use
 
 
@@ -43,16 +45,17 @@ def rate(tier: str, key: str, target: str = "") -> Callable[[Point, float], Turn
         if own is None:
             return None
         changes: dict[str, Any] = {f"{tier}.{key}": spell_bandwidth(own * factor)}
-        overrides = [_turned_override(entry, target, factor) for entry in _overrides(point.topology)]
-        if target and overrides:
-            changes["overrides"] = overrides
-        return with_topology(point, changes), factor
+        return with_topology(point, changes | _turned_overrides(point.topology, target, factor)), factor
 
     return turn
 
 
-def _overrides(topology: TopologySpec) -> list[dict[str, Any]]:
-    return [entry.model_dump(mode="json", exclude_none=True) for entry in topology.overrides]
+def _turned_overrides(topology: TopologySpec, target: str, factor: float) -> dict[str, Any]:
+    """The change that turns the overrides whose targets begin with `target`; none without a target or overrides."""
+    kept = [entry.model_dump(mode="json", exclude_none=True) for entry in topology.overrides]
+    return (
+        {"overrides": [_turned_override(entry, target, factor) for entry in kept]} if target and kept else {}
+    )
 
 
 def _turned_override(entry: dict[str, Any], target: str, factor: float) -> dict[str, Any]:
@@ -84,17 +87,26 @@ def _at(value: Any, path: str) -> Any:
     return value
 
 
+def nics(point: Point, factor: float) -> Turned:
+    """NICs alone: uplinks of leaves, which a file gives as a share of the NICs' rate, keep their own."""
+    turned = rate("scale_out", "nic_bandwidth", "nic")(point, factor)
+    own = _at(point.topology, "scale_out.fabric")
+    if turned is None or not isinstance(own, LeafSpineSpec):
+        return turned
+    return with_topology(turned[0], {OVERSUBSCRIPTION: own.oversubscription * factor}), factor
+
+
 def fabric(point: Point, factor: float) -> Turned:
     """The links that NICs share: of a torus, or above leaves."""
-    own = None if point.topology.scale_out is None else point.topology.scale_out.fabric
+    own = _at(point.topology, "scale_out.fabric")
+    changes: dict[str, Any]
     if isinstance(own, TorusSpec):
-        path, value = "scale_out.fabric.link_bandwidth", spell_bandwidth(own.link_bandwidth * factor)
-        return with_topology(point, {path: value}), factor
-    if isinstance(own, LeafSpineSpec):
-        return with_topology(
-            point, {"scale_out.fabric.oversubscription": own.oversubscription / factor}
-        ), factor
-    return None
+        target, changes = "torus", {LINK_BANDWIDTH: spell_bandwidth(own.link_bandwidth * factor)}
+    elif isinstance(own, LeafSpineSpec):
+        target, changes = "leaf", {OVERSUBSCRIPTION: own.oversubscription / factor}
+    else:
+        return None
+    return with_topology(point, changes | _turned_overrides(point.topology, target, factor)), factor
 
 
 def hbm(point: Point, factor: float) -> Turned:
@@ -150,7 +162,7 @@ def memory(point: Point, factor: float) -> Turned:
 KNOBS = (
     Knob("scale-up bandwidth", rate("scale_up", "bandwidth", "scale_up")),
     Knob("scale-up pair cap", rate("scale_up", "pair_cap")),
-    Knob("NIC bandwidth", rate("scale_out", "nic_bandwidth", "nic")),
+    Knob("NIC bandwidth", nics),
     Knob("scale-out pair cap", rate("scale_out", "pair_cap")),
     Knob("fabric bandwidth", fabric),
     Knob("HBM bandwidth", hbm),

@@ -83,7 +83,7 @@ class TestBandwidths:
         fabric = {"kind": "leaf_spine", "islands_per_leaf": 2, "oversubscription": "50:1"}
         of = values(point({"scale_out": {"nic_bandwidth": "1 GB/s", "fabric": fabric}}))
         assert of["fabric bandwidth"] == pytest.approx(-1, abs=1e-6)
-        assert of["NIC bandwidth"] == pytest.approx(-1, abs=1e-6)  # uplinks are a share of it
+        assert of["NIC bandwidth"] == pytest.approx(0, abs=1e-6)  # uplinks do not grow with it
 
     def test_of_a_run_bound_by_the_links_of_a_torus(self):
         fabric = {"kind": "torus", "dims": [2, 2], "link_bandwidth": "10 MB/s"}
@@ -91,6 +91,19 @@ class TestBandwidths:
         assert of["fabric bandwidth"] == pytest.approx(-1, abs=1e-6)
         assert of["NIC bandwidth"] == pytest.approx(0, abs=1e-6)
         assert "island size" not in of
+
+    def test_of_a_run_bound_by_an_uplink_with_a_rate_of_its_own(self):
+        fabric = {"kind": "leaf_spine", "islands_per_leaf": 2}
+        slow = [{"target": "leaf/1", "bandwidth": "10 MB/s"}, {"target": "nic/0", "bandwidth": "2 GB/s"}]
+        of = values(point({"scale_out": {"nic_bandwidth": "1 GB/s", "fabric": fabric}, "overrides": slow}))
+        assert of["fabric bandwidth"] == pytest.approx(-1, abs=1e-6)
+        assert of["NIC bandwidth"] == pytest.approx(0, abs=1e-6)
+
+    def test_of_a_run_bound_by_nics_below_leaves_with_room(self):
+        fabric = {"kind": "leaf_spine", "islands_per_leaf": 2, "oversubscription": 0.5}
+        of = values(point({"scale_out": {"nic_bandwidth": "1 GB/s", "fabric": fabric}}))
+        assert of["NIC bandwidth"] == pytest.approx(-1, abs=1e-6)
+        assert of["fabric bandwidth"] == pytest.approx(0, abs=1e-6)
 
     def test_an_override_turns_with_its_like(self):
         slow = [{"target": "nic/3", "bandwidth": "1 MB/s"}, {"target": "scale_up/0", "bandwidth": "2 TB/s"}]

@@ -2,17 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 
 from simulator.config.load import checked
-from simulator.config.model import StrictModel
-from simulator.config.types import PositiveCount
 from simulator.errors import UserError
-from simulator.experiment.experiment import Experiment, make_experiment
-from simulator.experiment.spec import Engine
+from simulator.experiment.experiment import Experiment, experiment_from
+from simulator.experiment.spec import ExperimentSpec
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
 from simulator.topology.load import load_topology
@@ -24,15 +21,6 @@ Policy = str | Mapping[str, Any] | PolicyEntry
 Switches = Mapping[str, Any] | Execution
 
 
-class Settings(StrictModel):
-    """What an experiment's file says in the same words."""
-
-    iterations: PositiveCount | Literal["auto"] = 8
-    seed: int = Field(0, ge=0)
-    engine: Engine = "fluid"
-    tolerance: float | None = Field(0.01, ge=0, le=1)
-
-
 def experiment_of(
     topology: Topology | str | Path,
     workload: Workload | str | Path,
@@ -41,34 +29,41 @@ def experiment_of(
     execution: Switches | None,
     **settings: Any,
 ) -> Experiment:
-    """An experiment from what a caller may give. Raises UserError."""
-    if not policies:
-        raise UserError("policies: none is given; `shardsim policies` lists them")
-    given = {name: settings.pop(name) for name in Settings.model_fields if name in settings}
-    plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in given.items()}
-    return make_experiment(
-        name="api",
-        topology=as_topology(topology),
-        workload=as_workload(workload),
-        policies=[PolicyEntry.parse(policy) for policy in policies],
-        execution=as_execution(execution),
-        **vars(checked(plain, Settings, source="arguments")),
-        **settings,
-    )
+    """An experiment from what a caller may give, checked as a file's keys are. Raises UserError."""
+    cluster, load = as_topology(topology), as_workload(workload)
+    data = {
+        "name": "api",
+        "topology": "given",
+        "workload": "given",
+        "policies": policies if isinstance(policies, str | Mapping) else list(policies),
+        "execution": {} if execution is None else execution,
+        **{key: value.item() if isinstance(value, np.generic) else value for key, value in settings.items()},
+    }
+    return experiment_from(checked(data, ExperimentSpec, source="arguments"), cluster, load)
 
 
 def as_topology(topology: Topology | str | Path) -> Topology:
-    """The topology, or that of a file."""
-    return topology if isinstance(topology, Topology) else load_topology(Path(topology))
+    """The topology, or that of a file. Raises UserError."""
+    if isinstance(topology, Topology):
+        return topology
+    return load_topology(as_path("topology", topology, Topology))
 
 
 def as_workload(workload: Workload | str | Path) -> Workload:
-    """The workload, or that of a file."""
-    return workload if isinstance(workload, Workload) else load_workload(Path(workload))
+    """The workload, or that of a file. Raises UserError."""
+    if isinstance(workload, Workload):
+        return workload
+    return load_workload(as_path("workload", workload, Workload))
+
+
+def as_path(name: str, value: object, kind: type) -> Path:
+    """The path of the argument's file. Raises UserError for what is neither a path nor of the kind."""
+    if not isinstance(value, str | Path):
+        found, allowed = type(value).__name__, kind.__name__
+        raise UserError(f"{name}: found {found}, allowed: a {allowed} or the path of its file")
+    return Path(value)
 
 
 def as_execution(execution: Switches | None) -> Execution:
     """Switches that are not given are as in a file. Raises UserError for unknown ones."""
-    if isinstance(execution, Execution):
-        return execution
-    return checked(dict(execution or {}), Execution, source="execution")
+    return checked({} if execution is None else execution, Execution, source="execution")

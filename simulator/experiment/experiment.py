@@ -13,7 +13,7 @@ from typing import Any, Literal
 from simulator.errors import UserError
 from simulator.experiment.inputs import file_digest, workload_inputs
 from simulator.experiment.limits import check_limits
-from simulator.experiment.spec import Engine, Precision, load_experiment_spec
+from simulator.experiment.spec import Engine, ExperimentSpec, Precision, load_experiment_spec
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
 from simulator.topology.load import load_topology
@@ -73,22 +73,31 @@ def load_experiment(path: Path) -> Experiment:
     files = (path, path.parent / spec.topology, path.parent / spec.workload)
     topology, workload = load_topology(files[1]), load_workload(files[2])
     try:
-        return make_experiment(
-            name=spec.name,
-            topology=topology,
-            workload=workload,
-            policies=spec.policies,
-            baseline=spec.baseline,
-            iterations=spec.iterations,
-            seed=spec.seed,
-            engine=spec.engine,
-            tolerance=spec.tolerance,
-            execution=spec.execution,
-            precision=spec.precision,
-            files={file.name: file_digest(file) for file in files},
+        return experiment_from(
+            spec, topology, workload, files={file.name: file_digest(file) for file in files}
         )
     except UserError as error:
         raise UserError("\n".join(f"{path}: {line}" for line in str(error).splitlines())) from None
+
+
+def experiment_from(
+    spec: ExperimentSpec, topology: Topology, workload: Workload, *, files: Mapping[str, str] | None = None
+) -> Experiment:
+    """What a spec says of a topology and a workload, whatever it calls them. Raises UserError."""
+    return make_experiment(
+        name=spec.name,
+        topology=topology,
+        workload=workload,
+        policies=spec.policies,
+        baseline=spec.baseline,
+        iterations=spec.iterations,
+        seed=spec.seed,
+        engine=spec.engine,
+        tolerance=spec.tolerance,
+        execution=spec.execution,
+        precision=spec.precision,
+        files=files,
+    )
 
 
 def make_experiment(

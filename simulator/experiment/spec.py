@@ -37,7 +37,7 @@ class ExperimentSpec(StrictModel):
     seed: int = Field(0, ge=0, description="of every random draw; default 0")
     engine: Engine = Field("fluid", description="fluid, or bound for the port bound alone; default fluid")
     tolerance: float | None = Field(
-        0.01, ge=0, lt=1, description="fluid time step as a share of the port bound; 0 is exact; default 0.01"
+        0.01, ge=0, le=1, description="fluid time step as a share of the port bound; 0 is exact; default 0.01"
     )
     execution: Execution = Field(
         Execution(), description="switches of all policies; a policy entry may override them"

@@ -24,8 +24,10 @@ def elasticities(
 ) -> list[Elasticities]:
     """Of each point's communication time, every knob turned up by `step` (0.1 is 10 %).
 
-    Raises UserError when a point itself cannot be computed.
+    Raises UserError when a point itself cannot be computed, and for a step that turns nothing up.
     """
+    if not 0 < step <= 1:
+        raise UserError(f"step: found {step}, allowed: more than 0, at most 1")
     turned: dict[str, Point] = {point.key: point for point in points}
     knobs: list[list[tuple[str, str, float]]] = []
     refused: list[list[tuple[str, str]]] = []

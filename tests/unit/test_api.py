@@ -192,7 +192,7 @@ def test_mistakes_are_user_errors():
         simulator.load_topology("absent.yaml")
     with pytest.raises(UserError, match="did you mean 'row_wise'"):
         simulator.simulate(TOPOLOGY, WORKLOAD, "row_wse")
-    with pytest.raises(UserError, match="execution: dedupe: unknown key"):
+    with pytest.raises(UserError, match=r"execution\.dedupe: unknown key"):
         simulator.simulate(TOPOLOGY, WORKLOAD, execution={"dedupe": "rank"})
 
 
@@ -203,6 +203,7 @@ def test_mistakes_are_user_errors():
         ({"seed": -1}, "seed: found -1, allowed: at least 0"),
         ({"engine": "quick"}, "engine: found 'quick', allowed: 'fluid' or 'bound'"),
         ({"tolerance": -0.1}, "tolerance: found -0.1, allowed: at least 0"),
+        ({"tolerance": 5}, "tolerance: found 5, allowed: at most 1"),
         ({"tolerance": float("nan")}, "tolerance: found nan"),
     ],
 )
@@ -218,8 +219,26 @@ def test_numbers_may_be_numpys_and_policies_may_not_be_none():
         for count in (2, np.int64(2))
     )
     assert plain.metrics.estimates == numpys.metrics.estimates
-    with pytest.raises(UserError, match="policies: none is given"):
+    with pytest.raises(UserError, match="policies: found an empty list: at least 1 entry is needed"):
         simulator.compare(TOPOLOGY, WORKLOAD, [])
+    with pytest.raises(UserError, match="policies: found 'row_wise', allowed: a list"):
+        simulator.compare(TOPOLOGY, WORKLOAD, "row_wise")
+
+
+def test_arguments_that_changed_places_are_told():
+    topology, workload = simulator.load_topology(TOPOLOGY), simulator.load_workload(WORKLOAD)
+    with pytest.raises(UserError, match="topology: found Workload, allowed: a Topology or"):
+        simulator.simulate(workload, topology)
+    with pytest.raises(UserError, match="workload: found int, allowed: a Workload or"):
+        simulator.plan(topology, 3, "row_wise")
+    with pytest.raises(UserError, match="execution: found 'rank', allowed: a mapping with"):
+        simulator.plan(topology, workload, "row_wise", execution="rank")
+
+
+def test_the_step_of_an_explanation_is_checked():
+    for step in (0, -0.1, 1.5, float("nan")):
+        with pytest.raises(UserError, match=f"^step: found {step}, allowed: more than 0, at most 1"):
+            simulator.explain(TOPOLOGY, WORKLOAD, ["row_wise"], step=step)
 
 
 class TestResultsFolders:

@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from simulator.errors import UserError
+from simulator.experiment.kind import RUN, SWEEP, kind_of_folder
 from simulator.report.build import build_comparison, build_report
 from simulator.sweeps.page import METRIC
 from simulator.sweeps.run import build_page
-
-RUN, SWEEP = "run", "sweep"
 
 
 def write_page(
@@ -38,12 +37,12 @@ def write_page(
 
 def kind_of(path: Path) -> str:
     """Whether results are those of a run or of a sweep. Raises UserError when they are neither."""
-    if path.is_dir() and (path / "summary.json").exists():
-        return RUN
-    if (path.is_dir() and (path / "sweep.csv").exists()) or (path.is_file() and path.suffix == ".csv"):
+    if path.is_file() and path.suffix == ".csv":
         return SWEEP
     if not path.exists():
         raise UserError(f"{path}: no such file or directory")
     if path.is_dir():
+        if kind := kind_of_folder(path):
+            return kind
         raise UserError(f"{path}: holds neither summary.json (a finished run) nor sweep.csv (a sweep)")
     raise UserError(f"{path}: the folder of a run or a sweep, or a sweep's CSV, is expected")

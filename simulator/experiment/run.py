@@ -5,6 +5,7 @@ from pathlib import Path
 from simulator.errors import UserError
 from simulator.experiment.checkpoint import Checkpoint
 from simulator.experiment.experiment import Experiment
+from simulator.experiment.kind import RUN, refuse_other_kind
 from simulator.experiment.results import make_folder, write_iteration, write_results
 from simulator.experiment.simulate import (
     Comparison,
@@ -23,10 +24,11 @@ def run_experiment(experiment: Experiment, folder: Path, *, observer: Observer |
     """Replay an experiment and write its results folder, going on from what an earlier run finished.
 
     Results of another experiment in the same folder are replaced. Raises UserError, before any replay, when the
-    folder cannot be written, another process is writing there, or a plan does not fit.
+    folder cannot be written or holds a sweep, another process is writing there, or a plan does not fit.
     """
     if experiment.workload.spec is None:
         raise UserError("run: a workload built in code has no file to tell it by; use compare")
+    refuse_other_kind(folder, RUN)
     make_folder(folder)
     with held(folder):
         return _run(experiment, folder, observer)

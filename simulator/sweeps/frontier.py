@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simulator.errors import UserError
+from simulator.experiment.kind import RUN, kind_of_folder
 from simulator.files import read_json
 from simulator.sweeps.csv_file import read_rows
 from simulator.sweeps.names import short_names
@@ -49,7 +50,7 @@ class Setting:
 
 def read_results(path: Path) -> list[Row]:
     """Rows of a sweep (its CSV or its folder) or of a run (its folder). Raises UserError."""
-    if path.is_dir() and (path / SUMMARY).exists():
+    if path.is_dir() and kind_of_folder(path) == RUN:
         return run_rows(path / SUMMARY)
     return read_rows(path / "sweep.csv" if path.is_dir() else path)[1]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simulator.report.plots.style import GREY, LINE_COLOURS, house_style, new_figure, save, shortened, title
+from simulator.report.plots.style import GREY, house_style, new_figure, policy_colours, save, shortened, title
 from simulator.report.scales import byte_scale, time_scale
 from simulator.sweeps.frontier import Setting
 from simulator.sweeps.plot import HEIGHT_IN, LOG_FROM, NAME_CHARACTERS
@@ -36,13 +36,13 @@ def draw_frontier(ax: "Axes", settings: Sequence[Setting], by: str) -> None:
             [each.latency_s / latency.size for each in steps],
         )
         ax.step(x, y, where="post", color=GREY, linewidth=0.8, zorder=1)
-    for index, policy in enumerate(dict.fromkeys(each.policy for each in everything)):
+    for policy, colour in policy_colours(each.policy for each in everything).items():
         own = [each for each in everything if each.policy == policy]
         ax.scatter(
             [each.memory_bytes / memory.size for each in own],
             [each.latency_s / latency.size for each in own],
             s=14,
-            color=LINE_COLOURS[index % len(LINE_COLOURS)],
+            color=colour,
             label=shortened(policy, NAME_CHARACTERS),
             zorder=2,
         )

@@ -22,7 +22,7 @@ from simulator.report.page.content import (
 )
 from simulator.report.page.pictures import svg_uri
 from simulator.report.page.run import configuration_folds, provenance_terms
-from simulator.report.plots.style import house_style
+from simulator.report.plots.style import house_style, policy_colours
 from simulator.report.scales import time_text
 from simulator.sweeps.csv_file import read_rows
 from simulator.sweeps.names import short_names
@@ -126,6 +126,7 @@ def pictures(rows: Sequence[Row], x: str | None, y: str) -> tuple[Picture, ...]:
     first = x or most_varied(rows, keys)
     ordered = [first, *(key for key in keys if key != first)][:MOST_PICTURES]
     names = short_names(keys)
+    colours = policy_colours(row["policy"] for row in rows)
     made = []
     for place, key in enumerate(ordered):
         own = [row for row in rows if key in row]
@@ -134,9 +135,8 @@ def pictures(rows: Sequence[Row], x: str | None, y: str) -> tuple[Picture, ...]:
         question = f"How does each policy follow {names.get(key, key)}?"
         cut = f", {MOST_DOTS:,} of them dots" if len(own) > MOST_DOTS else ""
         finding = f"Over {names.get(key, key)}: {len(own):,} points{cut}."
-        made.append(
-            Picture(f"over_{place}", source, question, finding, READING, key_views(own, key, y), "figure")
-        )
+        views = key_views(own, key, y, colours)
+        made.append(Picture(f"over_{place}", source, question, finding, READING, views, "figure"))
     return tuple(made)
 
 

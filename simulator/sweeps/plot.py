@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simulator.errors import UserError
-from simulator.report.plots.style import LINE_COLOURS, house_style, new_figure, save, shortened, title
+from simulator.report.plots.style import house_style, new_figure, policy_colours, save, shortened, title
 from simulator.report.scales import Scale, byte_scale, time_scale
 from simulator.sweeps.names import as_numbers, short_names
 from simulator.sweeps.rows import ERROR, FIGURES, FIXED, MEMORY, Row, number
@@ -46,7 +46,8 @@ def sweep_picture(rows: Sequence[Row], x: str, y: str) -> "Figure":
     if x not in keys:
         raise UserError(f"sweep: {x!r} was not varied, allowed: {', '.join(keys) or 'nothing was'}")
     figure = new_figure(HEIGHT_IN)
-    draw_sweep(figure.subplots(), [row for row in rows if x in row], x, y)
+    colours = policy_colours(row["policy"] for row in rows)
+    draw_sweep(figure.subplots(), [row for row in rows if x in row], x, y, colours)
     title(figure, f"{y.removesuffix('_s').replace('_', ' ')} over {short_names(keys)[x]}")
     return figure
 
@@ -68,15 +69,14 @@ def most_varied(rows: Sequence[Row], keys: Sequence[str]) -> str:
     return max(keys, key=values, default="")
 
 
-def draw_sweep(ax: "Axes", rows: Sequence[Row], x: str, y: str) -> None:
+def draw_sweep(ax: "Axes", rows: Sequence[Row], x: str, y: str, colours: Mapping[str, str]) -> None:
     """Points, and a line through their medians, of every policy; a dashed line for a second engine."""
     places, label = places_of([row[x] for row in rows])
     scale = scale_of(y, rows)
-    policies = list(dict.fromkeys(row["policy"] for row in rows))
     engines = list(dict.fromkeys(row["engine"] for row in rows))
     for policy, engine in dict.fromkeys((row["policy"], row["engine"]) for row in rows):
         own = [row for row in rows if (row["policy"], row["engine"]) == (policy, engine)]
-        colour = LINE_COLOURS[policies.index(policy) % len(LINE_COLOURS)]
+        colour = colours[policy]
         heights = [(number(row, y) or 0.0) / scale.size for row in own]
         across = [places[row[x]] for row in own]
         dots = evenly(len(own), -(-MOST_DOTS * len(own) // len(rows)))

@@ -1,11 +1,10 @@
 """A sweep's points for plotly.js: one figure for each metric over one varied key."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from simulator.report.plots.interactive import axis, label_text, short, shorts
 from simulator.report.plots.plot import InteractiveFigure, View
-from simulator.report.plots.style import LINE_COLOURS
 from simulator.report.scales import Scale
 from simulator.sweeps.names import short_names
 from simulator.sweeps.plot import (
@@ -26,14 +25,14 @@ from simulator.sweeps.text import at_text
 MOST_TOLD = 300  # points up to which a dot tells all its values
 
 
-def key_views(rows: Sequence[Row], x: str, y: str) -> tuple[View, ...]:
+def key_views(rows: Sequence[Row], x: str, y: str, colours: Mapping[str, str]) -> tuple[View, ...]:
     """A view for each metric that people compare, the chosen one first."""
     metrics = dict.fromkeys([y, *CHOICES])
-    return tuple(View(figure_name(metric), key_figure(rows, x, metric)) for metric in metrics)
+    return tuple(View(figure_name(metric), key_figure(rows, x, metric, colours)) for metric in metrics)
 
 
-def key_figure(rows: Sequence[Row], x: str, y: str) -> InteractiveFigure:
-    """Dots and median lines, a colour a policy, a dash an engine."""
+def key_figure(rows: Sequence[Row], x: str, y: str, colours: Mapping[str, str]) -> InteractiveFigure:
+    """Dots and median lines in the colours of their policies, a dash an engine."""
     places, unit = places_of([row[x] for row in rows])
     scale = scale_of(y, rows)
     heights = [(number(row, y) or 0.0) / scale.size for row in rows]
@@ -43,7 +42,7 @@ def key_figure(rows: Sequence[Row], x: str, y: str) -> InteractiveFigure:
     named = {"tickvals": list(places.values()), "ticktext": [label_text(text, 24) for text in places]}
     name = short_names(varied_keys(rows))[x]
     return {
-        "data": list(traces(rows, x, y, scale)),
+        "data": list(traces(rows, x, y, scale, colours)),
         "layout": {
             "height": 400,
             "xaxis": axis(
@@ -59,29 +58,30 @@ def key_figure(rows: Sequence[Row], x: str, y: str) -> InteractiveFigure:
     }
 
 
-def traces(rows: Sequence[Row], x: str, y: str, scale: Scale) -> Iterator[dict[str, Any]]:
+def traces(
+    rows: Sequence[Row], x: str, y: str, scale: Scale, colours: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
     """For each policy and engine its line, then its dots."""
     places, _ = places_of([row[x] for row in rows])
-    policies, engines = (list(dict.fromkeys(row[key] for row in rows)) for key in ("policy", "engine"))
+    engines = list(dict.fromkeys(row["engine"] for row in rows))
     names = short_names(varied_keys(rows)) if len(rows) <= MOST_TOLD else {}
     for policy, engine in dict.fromkeys((row["policy"], row["engine"]) for row in rows):
         own = [row for row in rows if (row["policy"], row["engine"]) == (policy, engine)]
         across = [places[row[x]] for row in own]
         up = [(number(row, y) or 0.0) / scale.size for row in own]
         name = label_text(policy + (f", {engine}" if len(engines) > 1 else ""))
-        colour = LINE_COLOURS[policies.index(policy) % len(LINE_COLOURS)]
         common = {"type": "scatter", "name": name, "meta": name, "legendgroup": f"{policy} {engine}"}
         line = medians(across, up)
         yield {
             **{**common, "mode": "lines", "x": shorts(line), "y": shorts(line.values())},
-            "line": {"color": colour, "width": 2, "dash": "solid" if engine == engines[0] else "dash"},
+            "line": {"color": colours[policy], "width": 2, "dash": "solid" if engine == engines[0] else "dash"},
             "hovertemplate": f"%{{meta}}, median: <b>%{{y:.4~r}} {scale.unit}</b> at %{{x}}<extra></extra>",
         }
         chosen = evenly(len(own), -(-MOST_DOTS * len(own) // len(rows)))
         told = [label_text(at_text(own[place], names), 200) if names else "" for place in chosen]
         yield {
             **{**common, "mode": "markers", "showlegend": False, "opacity": 0.55},
-            "marker": {"color": colour, "size": 5},
+            "marker": {"color": colours[policy], "size": 5},
             "x": [short(across[place]) for place in chosen],
             "y": [short(up[place]) for place in chosen],
             **({"customdata": told} if names else {}),

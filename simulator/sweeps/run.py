@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from simulator.experiment.kind import SWEEP, refuse_other_kind
 from simulator.experiment.provenance import versions
 from simulator.experiment.results import make_folder, write_json
 from simulator.files import held
@@ -31,9 +32,10 @@ def run_sweep(
     """Collect a sweep into `folder`: sweep.csv, a plot and a page of it, and manifest.json. Rows in point order.
 
     Goes on where an earlier run stopped. Raises UserError, before any long work, for what is wrong with the sweep or
-    the folder.
+    the folder, such as that it holds a run.
     """
     sweep.points(sweep.spec.engine)  # what is wrong with them is told before anything is written
+    refuse_other_kind(folder, SWEEP)
     make_folder(folder)
     with held(folder):
         write_json(folder / "manifest.json", manifest(sweep))

@@ -182,3 +182,40 @@ class TestRefusals:
         shutil.copytree(run, folder)
         (folder / "links.csv").unlink()
         assert "links.csv: cannot be read: No such file or directory" in refused("report", folder)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+class TestAFolderIsOnlyOne:
+    """A run and a sweep both have a manifest and a page: neither takes the folder of the other."""
+
+    def test_a_sweep_does_not_take_the_folder_of_a_run(self, run: Path, tmp_path: Path) -> None:
+        (tmp_path / "s.yaml").write_text(EXPERIMENT + VARY)
+        before = contents(run)
+        said = refused("sweep", tmp_path / "s.yaml", "--out", run)
+        assert said.startswith(f"{run}: holds a run (summary.json), which a sweep would write over")
+        assert contents(run) == before
+
+    def test_nor_of_a_run_that_was_killed(self, tmp_path: Path) -> None:
+        (tmp_path / "s.yaml").write_text(EXPERIMENT + VARY)
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out" / "iterations.jsonl").write_text("{}\n")
+        assert "holds a run (iterations.jsonl)" in refused(
+            "sweep", tmp_path / "s.yaml", "--out", tmp_path / "out"
+        )
+
+    def test_a_run_does_not_take_the_folder_of_a_sweep(self, sweep: Path, tmp_path: Path) -> None:
+        (tmp_path / "e.yaml").write_text(EXPERIMENT + ITERATIONS)
+        before = contents(sweep)
+        said = refused("run", tmp_path / "e.yaml", "--out", sweep)
+        assert said.startswith(f"{sweep}: holds a sweep (sweep.csv), which a run would write over")
+        assert contents(sweep) == before
+
+    @pytest.mark.parametrize("verb", ["report", "explain", "frontier"])
+    def test_one_that_holds_both_is_refused(self, run: Path, sweep: Path, tmp_path: Path, verb: str) -> None:
+        both = tmp_path / "both"
+        shutil.copytree(run, both)
+        shutil.copytree(sweep, both, dirs_exist_ok=True)
+        assert refused(verb, both).startswith(f"{both}")

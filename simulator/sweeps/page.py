@@ -30,6 +30,7 @@ from simulator.sweeps.page_table import points_table
 from simulator.sweeps.plot import MOST_DOTS, figure_name, most_varied, sweep_picture, varied_keys
 from simulator.sweeps.plot_views import key_views
 from simulator.sweeps.rows import ERROR, INPUTS, Row, number
+from simulator.sweeps.shared import shared_note
 from simulator.sweeps.text import at_text, best_rows
 
 SUBJECT = "points of a sweep compared"
@@ -41,7 +42,8 @@ ENGINES = {
     "fluid": "fluid: max-min fair flows",
 }
 READING = (
-    "A dot is a point, the line goes through the medians of a policy's points; where more than one key is varied, "
+    "A dot is a point, the line goes through the medians of a policy's points in settings "
+    "that all values share; where more than one key is varied, "
     "points above each other differ in the others. A dashed line is a second engine's."
 )
 
@@ -134,7 +136,9 @@ def pictures(rows: Sequence[Row], x: str | None, y: str) -> tuple[Picture, ...]:
             source = svg_uri(sweep_picture(rows, key, y))
         question = f"How does each policy follow {names.get(key, key)}?"
         cut = f", {MOST_DOTS:,} of them dots" if len(own) > MOST_DOTS else ""
-        finding = f"Over {names.get(key, key)}: {len(own):,} points{cut}."
+        finding = (
+            f"Over {names.get(key, key)}: {len(own):,} points{cut}. {shared_note(own, key, keys)}".rstrip()
+        )
         views = key_views(own, key, y, colours)
         made.append(Picture(f"over_{place}", source, question, finding, READING, views, "figure"))
     return tuple(made)

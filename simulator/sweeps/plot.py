@@ -1,4 +1,7 @@
-"""A sweep as a picture: a metric over one varied key, a line a policy through the medians of its points."""
+"""A sweep as a picture: a metric over one varied key, a line a policy through the medians of its points.
+
+Lines go through settings alone that all values share (`shared.py`).
+"""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -7,10 +10,11 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from simulator.errors import UserError
-from simulator.report.plots.style import house_style, new_figure, policy_colours, save, shortened, title
+from simulator.report.plots.style import GREY, house_style, new_figure, policy_colours, save, shortened, title
 from simulator.report.scales import Scale, byte_scale, time_scale
 from simulator.sweeps.names import as_numbers, short_names
 from simulator.sweeps.rows import ERROR, FIGURES, FIXED, MEMORY, Row, number
+from simulator.sweeps.shared import shared_note, shared_rows
 from simulator.sweeps.vary import WHOLE_KEYS
 
 if TYPE_CHECKING:
@@ -47,8 +51,11 @@ def sweep_picture(rows: Sequence[Row], x: str, y: str) -> "Figure":
         raise UserError(f"sweep: {x!r} was not varied, allowed: {', '.join(keys) or 'nothing was'}")
     figure = new_figure(HEIGHT_IN)
     colours = policy_colours(row["policy"] for row in rows)
-    draw_sweep(figure.subplots(), [row for row in rows if x in row], x, y, colours)
+    ax, own = figure.subplots(), [row for row in rows if x in row]
+    draw_sweep(ax, own, x, y, colours)
     title(figure, f"{y.removesuffix('_s').replace('_', ' ')} over {short_names(keys)[x]}")
+    if note := shared_note(own, x, keys):
+        ax.set_title(note, loc="left", fontsize=7, color=GREY)
     return figure
 
 
@@ -71,6 +78,7 @@ def most_varied(rows: Sequence[Row], keys: Sequence[str]) -> str:
 
 def draw_sweep(ax: "Axes", rows: Sequence[Row], x: str, y: str, colours: Mapping[str, str]) -> None:
     """Points, and a line through their medians, of every policy; a dashed line for a second engine."""
+    lined = {id(row) for row in shared_rows(rows, x, varied_keys(rows))}
     places, label = places_of([row[x] for row in rows])
     scale = scale_of(y, rows)
     engines = list(dict.fromkeys(row["engine"] for row in rows))
@@ -88,7 +96,8 @@ def draw_sweep(ax: "Axes", rows: Sequence[Row], x: str, y: str, colours: Mapping
             alpha=0.35,
             markersize=4,
         )
-        line = medians(across, heights)
+        kept = [index for index, row in enumerate(own) if id(row) in lined]
+        line = medians([across[index] for index in kept], [heights[index] for index in kept])
         name = shortened(policy, NAME_CHARACTERS) + (f", {engine}" if len(engines) > 1 else "")
         style = "-" if engine == engines[0] else "--"
         ax.plot(list(line), list(line.values()), style, color=colour, linewidth=1.4, label=name)

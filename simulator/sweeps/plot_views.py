@@ -20,6 +20,7 @@ from simulator.sweeps.plot import (
     varied_keys,
 )
 from simulator.sweeps.rows import Row, number
+from simulator.sweeps.shared import shared_rows
 from simulator.sweeps.text import at_text
 
 MOST_TOLD = 300  # points up to which a dot tells all its values
@@ -64,17 +65,24 @@ def traces(
     """For each policy and engine its line, then its dots."""
     places, _ = places_of([row[x] for row in rows])
     engines = list(dict.fromkeys(row["engine"] for row in rows))
-    names = short_names(varied_keys(rows)) if len(rows) <= MOST_TOLD else {}
+    keys = varied_keys(rows)
+    names = short_names(keys) if len(rows) <= MOST_TOLD else {}
+    lined = {id(row) for row in shared_rows(rows, x, keys)}
     for policy, engine in dict.fromkeys((row["policy"], row["engine"]) for row in rows):
         own = [row for row in rows if (row["policy"], row["engine"]) == (policy, engine)]
         across = [places[row[x]] for row in own]
         up = [(number(row, y) or 0.0) / scale.size for row in own]
         name = label_text(policy + (f", {engine}" if len(engines) > 1 else ""))
         common = {"type": "scatter", "name": name, "meta": name, "legendgroup": f"{policy} {engine}"}
-        line = medians(across, up)
+        kept = [place for place, row in enumerate(own) if id(row) in lined]
+        line = medians([across[place] for place in kept], [up[place] for place in kept])
         yield {
             **{**common, "mode": "lines", "x": shorts(line), "y": shorts(line.values())},
-            "line": {"color": colours[policy], "width": 2, "dash": "solid" if engine == engines[0] else "dash"},
+            "line": {
+                "color": colours[policy],
+                "width": 2,
+                "dash": "solid" if engine == engines[0] else "dash",
+            },
             "hovertemplate": f"%{{meta}}, median: <b>%{{y:.4~r}} {scale.unit}</b> at %{{x}}<extra></extra>",
         }
         chosen = evenly(len(own), -(-MOST_DOTS * len(own) // len(rows)))

@@ -22,6 +22,7 @@ from simulator.report.plots.style import (
     house_style,
     policy_title,
     save,
+    shade,
     shortened,
 )
 
@@ -384,6 +385,14 @@ class TestLinks:
 
 
 class TestStyle:
+    def test_steps_and_tiers_are_told_apart(self) -> None:
+        steps = ("ids_gather", "ids", "embeddings", "embeddings_spread", "gradients_gather", "gradients")
+        phases = [(step, tier) for step in steps for tier in ("island", "group", "global")]
+        phases += [("replica_sync", tier) for tier in ("replicated", "island", "group")]
+        phases.append(("dense_sync", ""))
+        assert len({shade(*phase) for phase in phases}) == len(phases)
+        assert {shade(*phase).upper() for phase in phases} >= {*SYNC_COLOURS.values()}
+
     def test_no_date_and_no_version_in_the_files(self, usual: Results, tmp_path: Path) -> None:
         with house_style():
             save(memory.PLOT.draw(usual), tmp_path / "memory")

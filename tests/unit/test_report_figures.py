@@ -11,6 +11,7 @@ from simulator.report.build import build_report
 from simulator.report.folder import Results, read_results
 from simulator.report.plots import latency, links, made_of, matrix, memory, popularity, timeline, traffic
 from simulator.report.plots.catalogue import PLOTS, plots_of
+from simulator.report.plots.style import SYNC_COLOURS, TIER_COLOURS
 
 POLICIES = ("row_wise", "table_wise", "flexshard")
 SIX_DIGITS = 1e-5
@@ -19,6 +20,11 @@ SIX_DIGITS = 1e-5
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return read_results(write_folder(tmp_path_factory.mktemp("results"), policies=POLICIES))
+
+
+def channels(colour: str) -> list[int]:
+    """Red, green and blue of "#RRGGBB"."""
+    return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
 
 
 def total(figure: dict) -> float:
@@ -133,6 +139,18 @@ class TestTimeline:
                     colours.setdefault(trace["name"], set()).add(trace["marker"]["color"])
         assert all(len(found) == 1 for found in colours.values())
         assert len({min(found) for found in colours.values()}) == len(colours)
+
+    def test_a_phase_has_the_hue_that_its_tier_has_elsewhere(self, results: Results) -> None:
+        colour_of = timeline.colours(results)
+        assert colour_of["embeddings_global"] == TIER_COLOURS["global"]
+        assert colour_of["embeddings_island"] == TIER_COLOURS["island"]
+        assert colour_of["replica_sync_replicated"] == SYNC_COLOURS["replica_sync"]
+        for tier in ("global", "island"):
+            red, green, blue = (channels(TIER_COLOURS[tier])[at] for at in range(3))
+            for step in ("ids", "gradients"):
+                shaded = channels(colour_of[f"{step}_{tier}"])
+                assert shaded[0] * green == pytest.approx(shaded[1] * red, abs=256)
+                assert shaded[1] * blue == pytest.approx(shaded[2] * green, abs=256)
 
     def test_streams_that_overlap_share_the_lanes_height(self, tmp_path: Path) -> None:
         folder = write_folder(tmp_path, policies=("row_wise",))

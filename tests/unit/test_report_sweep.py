@@ -245,3 +245,18 @@ class TestPage:
         rows = [point | {MEMORY: str(8e10)} for point in grid()]
         figure = page_of(tmp_path, rows).figure(view=3)
         assert figure["layout"]["yaxis"]["title"]["text"] == "memory of the fullest GPU, GB"
+
+
+def test_a_policy_has_one_colour_in_all_pictures_although_some_lack_others(tmp_path: Path) -> None:
+    """Over the bandwidth only the second policy has points: it keeps the second colour there."""
+    rows = grid()
+    for point in rows:
+        if point["policy"] == POLICIES[0]:
+            del point[NIC]
+    page = page_of(tmp_path, rows)
+    found: dict[str, set[str]] = {policy: set() for policy in POLICIES}
+    for views in page.views:
+        for trace in views[0]["figure"]["data"]:
+            found[trace["name"]].add(trace.get("line", trace.get("marker"))["color"])
+    assert [len(colours) for colours in found.values()] == [1, 1]
+    assert len(set().union(*found.values())) == 2

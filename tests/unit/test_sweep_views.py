@@ -32,6 +32,7 @@ ROWS = [
     row("flexshard", 8, **{NIC: "100 Gbit/s", S: "0.9"}),
     row("flexshard", 3, **{NIC: "400 Gbit/s", S: "0.9"}),
 ]
+COLOURS = {"row_wise": "#111111", "flexshard": "#222222", "a": "#333333"}
 
 
 class TestNames:
@@ -105,19 +106,24 @@ class TestPlot:
         from matplotlib.figure import Figure
 
         ax = Figure().subplots()
-        draw_sweep(ax, ROWS, NIC, "communication_s")
+        draw_sweep(ax, ROWS, NIC, "communication_s", COLOURS)
         lines = {line.get_label(): line for line in ax.lines if not line.get_label().startswith("_")}
         assert list(lines["row_wise"].get_xdata()) == [100.0, 400.0]
         assert list(lines["row_wise"].get_ydata()) == [35.0, 10.0]
         assert list(lines["flexshard"].get_ydata()) == [8.0, 3.0]
         assert ax.get_xlabel() == "Gbit/s"
         assert ax.get_ylabel() == "communication, ms"
+        assert {name: line.get_color() for name, line in lines.items()} == {
+            policy: COLOURS[policy] for policy in ("row_wise", "flexshard")
+        }
 
     def test_a_second_engine_is_told_apart(self):
         from matplotlib.figure import Figure
 
         ax = Figure().subplots()
-        draw_sweep(ax, [*ROWS, row("row_wise", 11, "fluid", **{NIC: "400 Gbit/s"})], NIC, "communication_s")
+        draw_sweep(
+            ax, [*ROWS, row("row_wise", 11, "fluid", **{NIC: "400 Gbit/s"})], NIC, "communication_s", COLOURS
+        )
         labels = [line.get_label() for line in ax.lines if not line.get_label().startswith("_")]
         assert labels == ["row_wise, bound", "flexshard, bound", "row_wise, fluid"]
 
@@ -126,7 +132,7 @@ class TestPlot:
 
         ax = Figure().subplots()
         rows = [row("a", 1, **{NIC: "1 Gbit/s"}), row("a", 500, **{NIC: "900 Gbit/s"})]
-        draw_sweep(ax, rows, NIC, "communication_s")
+        draw_sweep(ax, rows, NIC, "communication_s", COLOURS)
         assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
 
     @pytest.mark.parametrize("y", ["inter_island_bytes", "imbalance"])

@@ -6,7 +6,7 @@ from simulator.report.folder import Results
 from simulator.report.headline import SAME_SHARE
 from simulator.report.plots.bars import Bar, BarChart, Group, Part, bar_chart_picture, bar_figure
 from simulator.report.plots.plot import Plot, View
-from simulator.report.plots.style import GREY, SYNC_COLOURS, TIER_COLOURS, policy_title
+from simulator.report.plots.style import SYNC_COLOURS, TIER_COLOURS, hue, policy_title
 from simulator.report.scales import share_text, time_scale, time_text
 from simulator.sums import added
 
@@ -49,7 +49,7 @@ def step_bars(times_s: "DataFrame", policy: str) -> tuple[Bar, ...]:
         parts: list[Part] = []
         for (_, _, tier), (wait_s, transfer_s) in zip(tiers.index, tiers.to_numpy(), strict=True):
             name = str(step) if step in SYNC_COLOURS else str(tier or OTHER)
-            colour = SYNC_COLOURS.get(str(step), TIER_COLOURS.get(tier, GREY))
+            colour = hue(str(step), str(tier))
             what = f"{step} {tier}".replace("_", " ").strip()
             parts.append(Part(WAITING, float(wait_s), colour, f"{what}, waiting for others", hatched=True))
             parts.append(Part(name.replace("_", " "), float(transfer_s), colour, f"{what}, transfer"))

@@ -12,10 +12,10 @@ from simulator.report.plots.style import (
     BLACK,
     BLUE,
     GREEN,
-    LINE_COLOURS,
     PALE,
     PURPLE,
     new_figure,
+    policy_colours,
     policy_title,
     title,
 )
@@ -88,17 +88,16 @@ def views(results: Results) -> tuple[View, ...]:
 def profiles_figure(results: Results, kind: str) -> InteractiveFigure:
     """Utilisation from the busiest link on; of many links every step is one of them, and named."""
     traces = []
-    for place, policy in enumerate(results.policies):
+    for policy, colour in policy_colours(results.policies).items():
         links = results.links[(results.links["policy"] == policy) & (results.links["kind"] == kind)]
         links = links.sort_values("utilisation", ascending=False, kind="stable")
         steps = np.linspace(0, len(links) - 1, min(len(links), MOST_NAMED)).round().astype(np.int64)
         chosen = links.iloc[steps]
         text = {"customdata": [label_text(name) for name in chosen["resource"]], "meta": label_text(policy)}
         hover = {"hovertemplate": "%{meta}<br>%{customdata}: <b>%{y:.1%}</b><extra></extra>"}
-        colour = {"line": {"color": LINE_COLOURS[place % len(LINE_COLOURS)], "width": 2, "shape": "hv"}}
         shares = ((steps + 0.5) / max(len(links), 1)).tolist()
-        line = line_trace(policy, shares, chosen["utilisation"].tolist(), BLACK, **text, **hover)
-        traces.append(line | colour)
+        line = line_trace(policy, shares, chosen["utilisation"].tolist(), colour, **text, **hover)
+        traces.append(line | {"line": line["line"] | {"shape": "hv"}})
     return {
         "data": traces,
         "layout": {

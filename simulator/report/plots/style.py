@@ -1,11 +1,12 @@
 """How all plots look, and how they reach the disk the same to the byte each time.
 
-Colours are Okabe and Ito's (2008), which people with colour-blindness tell apart; a tier has one colour everywhere.
+Colours are Okabe and Ito's (2008), which people with colour-blindness tell apart. `hue` gives a collective the colour
+of its tier, synchronisation one of its own; `shade` tells steps of one hue apart; `policy_colours` is of policies.
 Figures are narrow with text that is large beside them, so that they can be read on a telephone.
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -20,6 +21,14 @@ BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 
 TIER_COLOURS = {"replicated": ORANGE, "island": GREEN, "group": SKY, "global": BLUE}
 SYNC_COLOURS = {"replica_sync": PURPLE, "dense_sync": GREY}
+
+STEP_SHADES = {  # how far each step's shade is from its hue
+    **{"embeddings": 0.0, "embeddings_spread": 0.14, "gradients": 0.3, "gradients_gather": 0.42},
+    **{"ids": 0.54, "ids_gather": 0.66},
+}
+SYNC_SHADES = {"replicated": 0.0, "island": 0.3, "group": 0.54}  # by tier
+DARK, LIGHT = "#000000", "#FFFFFF"
+SHADES_TOWARDS = {"group": LIGHT}  # others darken: a dark sky blue would look like global's
 
 LINE_COLOURS = (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY, GREY)
 
@@ -49,6 +58,30 @@ RC: dict[Any, Any] = {
     "text.usetex": False,
     "path.simplify": True,
 }
+
+
+def hue(step: str, tier: str) -> str:
+    """The colour of a collective by what it carries: its tier's rows, or a synchronisation."""
+    return SYNC_COLOURS.get(step, TIER_COLOURS.get(tier, GREY))
+
+
+def shade(step: str, tier: str) -> str:
+    """The collective's hue, lightened or darkened so that steps of one tier are told apart."""
+    is_sync = step in SYNC_COLOURS
+    share = SYNC_SHADES.get(tier, 0.0) if is_sync else STEP_SHADES.get(step, 0.0)
+    return mixed(hue(step, tier), DARK if is_sync else SHADES_TOWARDS.get(tier, DARK), share)
+
+
+def mixed(colour: str, other: str, share: float) -> str:
+    """A colour with `share` of another in it, both as "#RRGGBB"."""
+    pairs = ((int(colour[at : at + 2], 16), int(other[at : at + 2], 16)) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(one + share * (two - one)):02X}" for one, two in pairs)
+
+
+def policy_colours(policies: Iterable[str]) -> dict[str, str]:
+    """A colour for each of all policies of a run or a sweep; pictures of some of them take theirs from here."""
+    names = dict.fromkeys(policies)
+    return {name: LINE_COLOURS[place % len(LINE_COLOURS)] for place, name in enumerate(names)}
 
 
 HALO: dict[str, Any] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8}  # behind a text

@@ -9,19 +9,7 @@ from simulator.report.folder import Results
 from simulator.report.plots.bars import HATCH, marker, upright_axis
 from simulator.report.plots.interactive import axis, label_text, short
 from simulator.report.plots.plot import InteractiveFigure, Plot, View
-from simulator.report.plots.style import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILLION,
-    YELLOW,
-    new_figure,
-    policy_title,
-    title,
-)
+from simulator.report.plots.style import GREY, new_figure, policy_title, shade, title
 from simulator.report.scales import Scale, time_scale, time_text
 
 if TYPE_CHECKING:
@@ -30,17 +18,16 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 QUESTION = "Who does what, and who waits?"
-PHASE_COLOURS = (BLUE, ORANGE, GREEN, PURPLE, SKY, VERMILLION, YELLOW, "#7A5195", "#8C564B")
 COMPUTE_COLOURS = ("#B9C0C7", "#98A1AA", "#D3D8DD")
 COMPUTE, WAITING = "compute", "waiting for others"
 ROW_PX, FRAME_PX = 17, 120
 PANEL_IN, FRAME_IN = 0.95, 0.95
 NAME_CHARACTERS = 38  # of a policy, beside which rank names stand
 READING = (
-    "A colour is a phase, grey is compute, hatched is waiting for the last rank to come; slow is who moves bytes "
-    "longest. Of more than 48 ranks, the interactive figure has the slowest, the median and the fastest of each island "
-    "(dotted lines part islands), of at most 16 islands; the still picture has those of all shown ranks, each "
-    "policy on an axis of its own."
+    "A colour is a tier, its shades are ids, embeddings and gradients; pale grey is compute, hatched is waiting for "
+    "the last rank to come; slow is who moves bytes longest. Of more than 48 ranks, the interactive figure has the "
+    "slowest, the median and the fastest of each island (dotted lines part islands), of at most 16 islands; the still "
+    "picture has those of all shown ranks, each policy on an axis of its own."
 )
 
 
@@ -90,16 +77,19 @@ def extremes(timeline: "DataFrame") -> list[tuple[str, Lane]]:
 
 
 def colours(results: Results) -> dict[str, str]:
-    """Of every operation, the same under all policies; phases by their first appearance."""
+    """Of every operation, the same under all policies: a phase's by its step and tier, a compute's by its turn."""
+    phases = results.phases[["phase", "step", "tier"]].drop_duplicates("phase")
+    shades = {name: shade(step, tier) for name, step, tier in phases.itertuples(index=False)}
     made: dict[str, str] = {}
-    counts = {True: 0, False: 0}
+    computes = 0
     for policy in results.policies:
         timeline = results.timeline(policy)
         for operation, kind in dict(zip(timeline["operation"], timeline["kind"], strict=True)).items():
-            if operation not in made:
-                palette = COMPUTE_COLOURS if kind == COMPUTE else PHASE_COLOURS
-                made[operation] = palette[counts[kind == COMPUTE] % len(palette)]
-                counts[kind == COMPUTE] += 1
+            if operation not in made and kind == COMPUTE:
+                made[operation] = COMPUTE_COLOURS[computes % len(COMPUTE_COLOURS)]
+                computes += 1
+            elif operation not in made:
+                made[operation] = shades.get(operation, GREY)
     return made
 
 

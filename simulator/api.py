@@ -39,7 +39,7 @@ from simulator.experiment.experiment import load_experiment
 from simulator.experiment.run import run_experiment
 from simulator.experiment.simulate import Iteration, PolicySetup
 from simulator.experiment.simulate import simulate as simulate_experiment
-from simulator.experiment.spec import Engine
+from simulator.experiment.spec import Engine, Precision
 from simulator.explanation.elasticity import DEFAULT_STEP
 from simulator.explanation.explanation import PolicyExplanation, explain_experiment
 from simulator.metrics.records import IterationRecord
@@ -125,12 +125,16 @@ def compare(
     *,
     baseline: str | None = None,
     iterations: int | Literal["auto"] = 8,
+    precision: Mapping[str, Any] | Precision | None = None,
     seed: int = 0,
     engine: Engine = "fluid",
     tolerance: float | None = 0.01,
     execution: Switches | None = None,
 ) -> ComparisonResult:
-    """Replay several policies on the same draws. `baseline` is a label; by default row_wise, or the first."""
+    """Replay several policies on the same draws. `baseline` is a label; by default row_wise, or the first.
+
+    `precision` has the keys of an experiment's file, and says when `iterations="auto"` stops.
+    """
     experiment = experiment_of(
         topology,
         workload,
@@ -141,6 +145,7 @@ def compare(
         engine=engine,
         tolerance=tolerance,
         execution=execution,
+        **({} if precision is None else {"precision": precision}),
     )
     return ComparisonResult(simulate_experiment(experiment))
 

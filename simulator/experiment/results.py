@@ -93,10 +93,13 @@ def write_json(path: Path, data: Any) -> None:
 
 def summary_json(comparison: Comparison) -> dict[str, Any]:
     """What `compare --json` writes: the policies' figures beside their baseline, assumptions and provenance."""
+    experiment = comparison.experiment
+    wanted = experiment.precision.relative_half_width if experiment.iterations == "auto" else None
     return {
-        "baseline": comparison.experiment.baseline,
-        "provenance": provenance(comparison.experiment),
-        "assumptions": assumptions(comparison.experiment),
+        "baseline": experiment.baseline,
+        "wanted_half_width": wanted,
+        "provenance": provenance(experiment),
+        "assumptions": assumptions(experiment),
         "policies": [
             {
                 **summary.to_json(),

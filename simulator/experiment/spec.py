@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from simulator.config.errors import Finding, refuse
 from simulator.config.load import load_model
 from simulator.config.model import StrictModel
 from simulator.config.types import FolderName, PositiveCount
@@ -12,6 +13,7 @@ from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
 
 Engine = Literal["fluid", "bound"]
+Iterations = PositiveCount | Literal["auto"]
 
 
 class Precision(StrictModel):
@@ -20,6 +22,12 @@ class Precision(StrictModel):
     relative_half_width: float = Field(0.01, gt=0, lt=1, description="of the 95 % interval; default 0.01")
     minimum: int = Field(4, ge=2, description="iterations before the first look; default 4")
     maximum: int = Field(200, ge=2, description="iterations at which it gives up; default 200")
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Precision":
+        if self.minimum > self.maximum:
+            refuse([Finding(("minimum",), f"{self.minimum} is more than `maximum`, {self.maximum}")])
+        return self
 
 
 class ExperimentSpec(StrictModel):
@@ -32,7 +40,7 @@ class ExperimentSpec(StrictModel):
     baseline: str | None = Field(
         None, description="the policy others are compared with; default row_wise, or the first"
     )
-    iterations: PositiveCount | Literal["auto"] = Field(8, description="how many are replayed; default 8")
+    iterations: Iterations = Field(8, description="how many are replayed, or auto; default 8")
     precision: Precision = Field(Precision(), description="when `iterations: auto` stops")
     seed: int = Field(0, ge=0, description="of every random draw; default 0")
     engine: Engine = Field("fluid", description="fluid, or bound for the port bound alone; default fluid")
@@ -42,6 +50,13 @@ class ExperimentSpec(StrictModel):
     execution: Execution = Field(
         Execution(), description="switches of all policies; a policy entry may override them"
     )
+
+    @model_validator(mode="after")
+    def _precision_is_of_auto(self) -> "ExperimentSpec":
+        if "precision" in self.model_fields_set and self.iterations != "auto":
+            told = f"only `iterations: auto` stops by it; iterations is {self.iterations}"
+            refuse([Finding(("precision",), told)])
+        return self
 
 
 def load_experiment_spec(path: Path) -> ExperimentSpec:

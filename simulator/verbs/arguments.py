@@ -41,6 +41,15 @@ def policy_entry(text: str) -> "PolicyEntry":
     return entry
 
 
+def iterations_argument(text: str) -> 'int | Literal["auto"]':
+    """An `--iterations` value, as an experiment's file has it."""
+    from simulator.config.load import load_value
+    from simulator.experiment.spec import Iterations
+
+    found: int | Literal["auto"] = load_value(text, Iterations, source="--iterations")
+    return found
+
+
 def size_argument(option: str, text: str) -> int:
     """Bytes from a quantity such as "1 GB". Raises UserError that names the option."""
     from simulator.units import UnitError, parse_bytes

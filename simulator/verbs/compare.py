@@ -12,6 +12,7 @@ from simulator.verbs.arguments import (
     ToleranceOption,
     TopologyArgument,
     WorkloadArgument,
+    iterations_argument,
     policy_entry,
 )
 
@@ -26,13 +27,18 @@ BaselineOption = Annotated[
     str | None, typer.Option(help="label to compare with; default row_wise or the first")
 ]
 
+IterationsOption = Annotated[
+    str,
+    typer.Option(help="iterations to replay; auto: until communication is known within ± 1 %", metavar="N"),
+]
+
 
 def compare(
     topology: TopologyArgument,
     workload: WorkloadArgument,
     policy: PolicyOption = [],  # noqa: B006, typer makes a new one
     plan_file: PlanOption = [],  # noqa: B006
-    iterations: Annotated[int, typer.Option(min=1, help="iterations to replay")] = 8,
+    iterations: IterationsOption = "8",
     seed: Annotated[int, typer.Option(min=0, help="of every random draw")] = 0,
     engine: EngineOption = "fluid",
     tolerance: ToleranceOption = 0.01,
@@ -57,7 +63,7 @@ def compare(
         workload=load_workload(workload),
         policies=[*map(policy_entry, policy), *(saved_plan_entry(file) for file in plan_file)],
         baseline=baseline,
-        iterations=iterations,
+        iterations=iterations_argument(iterations),
         seed=seed,
         engine=engine,
         tolerance=tolerance,

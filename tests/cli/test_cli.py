@@ -215,3 +215,12 @@ def test_help_imports_nothing_heavy():
     )
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_compare_goes_on_until_it_knows_or_as_often_as_asked():
+    asked = ("compare", TOPOLOGY, WORKLOAD, "-p", "row_wise", "--engine", "bound", "--iterations")
+    result = shardsim(*asked, "auto")
+    assert result.returncode == 0, result.stderr
+    assert "- Iterations: until the 95 % interval" in result.stdout
+    assert_refused(shardsim(*asked, "0"), "--iterations:1:1: found 0, allowed: at least 1 or 'auto'")
+    assert_refused(shardsim(*asked, "many"), "--iterations:1:1: found 'many', allowed: a whole number or 'auto'")

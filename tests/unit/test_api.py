@@ -92,6 +92,19 @@ class TestCompare:
         found = simulator.compare(TOPOLOGY, WORKLOAD, ["row_wise"], iterations="auto", engine="bound")
         assert Precision().minimum <= len(found.iterations) <= Precision().maximum
 
+    def test_who_stays_short_of_the_precision_is_told(self):
+        wanted = {"relative_half_width": 1e-6, "maximum": 5}
+        found = simulator.compare(
+            TOPOLOGY, WORKLOAD, ["row_wise"], iterations="auto", precision=wanted, engine="bound"
+        )
+        assert len(found.iterations) == 5
+        assert "after 5 iterations" in " ".join(str(found).split())
+        assert "the `maximum`; wanted were ± 0.0001 %." in " ".join(str(found).split())
+        with pytest.raises(
+            UserError, match="precision: only `iterations: auto` stops by it; iterations is 8"
+        ):
+            simulator.compare(TOPOLOGY, WORKLOAD, ["row_wise"], precision=wanted)
+
 
 class TestSimulate:
     def test_it_is_one_policy_of_a_comparison(self, compared):

@@ -21,6 +21,18 @@ def test_the_widest_interval_is_told_and_named():
     assert remarks(summary) == ["95 % intervals of communication: within ± 2.0 % (b)."]
 
 
+def test_who_stayed_short_of_the_wanted_precision_is_told():
+    rows = [
+        row("a", half_width=0.0001) | {"iterations": 30},
+        row("b", half_width=0.0002) | {"iterations": 200},
+    ]
+    assert remarks({"wanted_half_width": 0.015, "policies": rows})[1:] == [
+        "b: communication is known within ± 2 % after 200 iterations, the `maximum`; wanted were ± 1.5 %."
+    ]
+    assert len(remarks({"wanted_half_width": 0.02, "policies": rows})) == 1
+    assert len(remarks({"wanted_half_width": None, "policies": rows})) == 1
+
+
 def test_one_iteration_has_no_interval_to_tell():
     assert remarks({"policies": [row("a")]}) == []
 

@@ -227,3 +227,16 @@ def test_a_real_number_of_bytes_is_not_rounded_on_the_way(tmp_path: Path) -> Non
     build_report(tmp_path)
     assert 'data-value="12345678901234567"' in (tmp_path / "report.html").read_text()
     assert read_results(tmp_path).summary["policies"][0]["intra_island_bytes"] == 12345678901234567
+
+
+def test_what_is_known_less_well_than_was_asked_is_said(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "r", policies=("row_wise",))
+    summary = json.loads((folder / "summary.json").read_text())
+    time = {"mean": 0.010, "std": 0.001, "half_width": 0.0002}
+    summary["policies"][0] |= {"iterations": 2, "spread": {"communication_s": time}}
+    for wanted, is_said in ((0.01, True), (0.03, False), (None, False)):
+        summary["wanted_half_width"] = wanted
+        (folder / "summary.json").write_text(json.dumps(summary))
+        build_report(folder)
+        text = (folder / "report.html").read_text(encoding="utf-8")
+        assert ("the `maximum`; wanted were" in text) == is_said

@@ -8,12 +8,13 @@ from urllib.parse import quote
 from simulator.report.folder import Results, trace_name
 from simulator.report.headline import headline
 from simulator.report.page import cells
-from simulator.report.page.content import Code, Fold, Gallery, Links, Page, Picture, Section, Terms
+from simulator.report.page.content import Code, Fold, Gallery, Links, Page, Picture, Points, Section, Terms
 from simulator.report.page.explanation import explanation_folds
 from simulator.report.page.render import data_uri
 from simulator.report.plots import made_of, timeline
 from simulator.report.plots.catalogue import OVERVIEW
 from simulator.report.plots.plot import Plot
+from simulator.report.remarks import short_of_precision
 
 SUBJECT = "sharding policies compared"
 TRACES = "Up to 64 ranks with every byte count, for ui.perfetto.dev:"
@@ -37,10 +38,12 @@ def run_page(results: Results, plots: Path) -> Page:
 
 
 def comparison_section(results: Results) -> Section:
-    """All figures of all policies."""
+    """All figures of all policies, and which of them are known less well than was asked."""
     table = cells.comparison(results)
+    short = tuple(short_of_precision(results.summary))
     meanings = Terms(tuple((heading.text, (heading.meaning,)) for heading in table.headings))
-    return Section("Comparison", (table, Fold("What the columns mean", (meanings,))))
+    warnings = (Points(short),) if short else ()
+    return Section("Comparison", (table, *warnings, Fold("What the columns mean", (meanings,))))
 
 
 def notes_section(results: Results) -> Section:

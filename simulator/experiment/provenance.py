@@ -44,10 +44,23 @@ def assumptions(experiment: Experiment) -> list[str]:
         f"Unless a policy's label says otherwise: dedup is {execution.dedup}; island and global all-to-alls are "
         f"{execution.tiers}; replicas are synchronised {execution.sync} and {execution.sync_algorithm} "
         f"{interval(execution.sync_every)}, and counted in the latency unless it says without.",
-        "Memory counts embedding weights; FlexShard's tiers, planner and both readings of 'no additional "
-        "memory' are ours.",
+        f"Memory counts {counted_in_memory(experiment)}; FlexShard's tiers, planner and both readings of 'no "
+        "additional memory' are ours.",
         *stopping(experiment),
     ]
+
+
+def counted_in_memory(experiment: Experiment) -> str:
+    """Weights, and the state of each optimizer, with its policies where others have none or another."""
+    optimizers = {
+        entry.label: entry.execution_over(experiment.execution).optimizer for entry in experiment.policies
+    }
+    parts = ["embedding weights"]
+    for optimizer in dict.fromkeys(optimizers.values()):
+        labels = [label for label, own in optimizers.items() if own == optimizer]
+        whose = "" if len(labels) == len(optimizers) else f" ({', '.join(labels)})"
+        parts += [] if optimizer == "none" else [f"the state of {optimizer}{whose}"]
+    return " and ".join(parts)
 
 
 def stopping(experiment: Experiment) -> list[str]:

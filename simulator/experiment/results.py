@@ -20,7 +20,7 @@ from simulator.experiment.provenance import assumptions, provenance, versions
 from simulator.experiment.simulate import Comparison, Iteration, PolicySetup
 from simulator.files import replace_file
 from simulator.metrics.records import METRIC_NAMES
-from simulator.report.folder import explanation_name, matrix_name, timeline_name, trace_name
+from simulator.report.folder import OPTIMIZER, explanation_name, matrix_name, timeline_name, trace_name
 from simulator.report.perfetto import write_trace
 from simulator.topology.topology import ResourceKind, Topology
 from simulator.workload.workload import Workload
@@ -166,12 +166,14 @@ def link_rows(comparison: Comparison) -> Rows:
 
 
 def memory_rows(comparison: Comparison) -> Rows:
-    """Bytes by tier on the rank that holds most."""
+    """Bytes by tier on the rank that holds most, and of optimizer state where there is some."""
     rows = []
     for setup in comparison.setups:
         rank = int(setup.memory.total_bytes.argmax())
         for tier, held in setup.memory.weights_bytes_by_tier.items():
             rows.append({"policy": setup.label, "tier": str(tier), "bytes": int(held[rank])})
+        if state_bytes := int(setup.memory.optimizer_bytes[rank]):
+            rows.append({"policy": setup.label, "tier": OPTIMIZER, "bytes": state_bytes})
     return rows
 
 

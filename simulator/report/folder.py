@@ -45,6 +45,7 @@ TABLE_COLUMNS = {
     "tiers.csv": ("policy", "table", "tier", "start_row", "stop_row", "lookup_share"),
     "popularity.csv": ("table", "rows", "cumulative_share"),
 }
+OPTIMIZER = "optimizer"  # beside the tiers of memory.csv
 SUMMARY_KEYS = {"baseline": str, "policies": list}
 MANIFEST_KEYS = {
     **{"name": str, "assumptions": list, "notes": dict, "island_sizes": list},

@@ -108,7 +108,7 @@ def assumptions(rows: Sequence[Row]) -> tuple[str, ...]:
         f"Workloads: {found['workload']}; synthetic or empirical skew, not the paper's tables, which are not public.",
         f"Network: {'; '.join(ENGINES.get(engine, engine) for engine in engines)}.",
         f"Iterations of a point, over which its figures are means: {found['iterations']}; seed {found['seed']}.",
-        "Memory counts embedding weights; FlexShard's tiers and planner are ours.",
+        "Memory counts embedding weights and optimizer state, if any; FlexShard's tiers and planner are ours.",
     )
 
 

@@ -106,6 +106,33 @@ class TestCompare:
             simulator.compare(TOPOLOGY, WORKLOAD, ["row_wise"], precision=wanted)
 
 
+class TestOptimizerState:
+    POLICIES = ("row_wise", {"name": "row_wise", "optimizer": "adam", "label": "with state"})
+
+    def test_it_is_counted_apart_and_adds_up(self):
+        found = simulator.compare(TOPOLOGY, WORKLOAD, self.POLICIES, iterations=1, engine="bound")
+        held = found.memory.groupby("policy")["bytes"].sum()
+        for label in ("row_wise", "with state"):
+            assert held[label] == found.policy(label).memory_bytes_per_rank_max
+        state = found.memory.query("tier == 'optimizer'")
+        assert state["policy"].tolist() == ["with state"]
+        assert state["bytes"].item() == held["with state"] - held["row_wise"] > 0
+
+    @pytest.mark.parametrize(
+        ("policies", "execution", "told"),
+        [
+            (["row_wise"], {}, "Memory counts embedding weights; "),
+            (["row_wise"], {"optimizer": "adam"}, "Memory counts embedding weights and the state of adam; "),
+            (POLICIES, {}, "Memory counts embedding weights and the state of adam (with state); "),
+        ],
+    )
+    def test_the_assumption_says_whether_it_counts(self, policies, execution, told):
+        found = simulator.compare(
+            TOPOLOGY, WORKLOAD, policies, iterations=1, engine="bound", execution=execution
+        )
+        assert [each for each in found.to_json()["assumptions"] if each.startswith(told)]
+
+
 class TestSimulate:
     def test_it_is_one_policy_of_a_comparison(self, compared):
         run = simulator.simulate(TOPOLOGY, WORKLOAD, POLICIES[1], iterations=2, seed=5)

@@ -2,16 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from simulator.report.folder import Results
+from simulator.report.folder import OPTIMIZER, Results
 from simulator.report.plots.bars import Bar, BarChart, Group, Part, bar_chart_picture, bar_figure
 from simulator.report.plots.plot import Plot, View
-from simulator.report.plots.style import TIER_COLOURS, policy_title
+from simulator.report.plots.style import GREY, TIER_COLOURS, policy_title
 from simulator.report.scales import byte_scale, bytes_text
 from simulator.sums import added
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+COLOURS = {**TIER_COLOURS, OPTIMIZER: GREY}
 QUESTION = "Does a policy need more memory than the baseline?"
 
 
@@ -28,29 +29,33 @@ def memory_by_tier(results: Results) -> dict[tuple[str, str], float]:
 def totals(results: Results) -> dict[str, float]:
     """Bytes on the fullest GPU of each policy."""
     held = memory_by_tier(results)
-    return {
-        policy: added(held.get((policy, tier), 0.0) for tier in TIER_COLOURS) for policy in results.policies
-    }
+    return {policy: added(held.get((policy, tier), 0.0) for tier in COLOURS) for policy in results.policies}
 
 
 def chart(results: Results) -> BarChart:
     """One stacked bar a policy under its name."""
     held, total = memory_by_tier(results), totals(results)
     scale = byte_scale([max(total.values())])
+    has_state = " and optimizer state" if any(tier == OPTIMIZER for _, tier in held) else ""
 
     def bar(policy: str) -> Bar:
-        sizes = {tier: held.get((policy, tier), 0.0) for tier in TIER_COLOURS}
-        parts = (Part(tier, size, TIER_COLOURS[tier], f"{tier} rows") for tier, size in sizes.items() if size)
+        sizes = {tier: held.get((policy, tier), 0.0) for tier in COLOURS}
+        parts = (Part(tier, size, COLOURS[tier], held_text(tier)) for tier, size in sizes.items() if size)
         return Bar("", tuple(parts), bytes_text(total[policy]))
 
     return BarChart(
         tuple(Group(policy_title(policy, results.baseline), (bar(policy),)) for policy in results.policies),
         scale,
-        f"{scale.unit} of embedding weights on the fullest GPU",
-        order=tuple(TIER_COLOURS),
+        f"{scale.unit} of embedding weights{has_state} on the fullest GPU",
+        order=tuple(COLOURS),
         columns=5,
         line=("baseline", total[results.baseline]),
     )
+
+
+def held_text(tier: str) -> str:
+    """What a part of a bar is, to people."""
+    return "optimizer state" if tier == OPTIMIZER else f"{tier} rows"
 
 
 def draw(results: Results) -> "Figure":
@@ -82,6 +87,6 @@ PLOT = Plot(
     draw,
     views,
     finding,
-    "Bytes on the rank that holds most, by the tier of the rows. Each replicated row is on every rank, an island "
-    "row once an island.",
+    "Bytes on the rank that holds most, by the tier of the rows; optimizer state is apart. Each replicated row is on "
+    "every rank, an island row once an island.",
 )

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from simulator.report.plots.style import GREY, house_style, new_figure, policy_colours, save, shortened, title
 from simulator.report.scales import byte_scale, time_scale
+from simulator.sweeps.axes import fit
 from simulator.sweeps.frontier import Setting
-from simulator.sweeps.plot import HEIGHT_IN, LOG_FROM, NAME_CHARACTERS
+from simulator.sweeps.plot import HEIGHT_IN, NAME_CHARACTERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,14 +47,8 @@ def draw_frontier(ax: "Axes", settings: Sequence[Setting], by: str) -> None:
             label=shortened(policy, NAME_CHARACTERS),
             zorder=2,
         )
-    for values, set_scale, set_limit in (
-        ([each.memory_bytes for each in everything], ax.set_xscale, ax.set_xlim),
-        ([each.latency_s for each in everything], ax.set_yscale, ax.set_ylim),
-    ):
-        if min(values) > 0 and max(values) >= LOG_FROM * min(values):
-            set_scale("log")
-        else:
-            set_limit(0, None)
+    fit(ax, "x", [each.memory_bytes / memory.size for each in everything], from_zero=False)
+    fit(ax, "y", [each.latency_s / latency.size for each in everything], from_zero=True)
     ax.set_xlabel(f"memory a GPU, {memory.unit}")
     ax.set_ylabel(f"{by.removesuffix('_s').replace('_', ' ')}, {latency.unit}")
     ax.legend()

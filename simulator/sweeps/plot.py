@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from simulator.errors import UserError
 from simulator.report.plots.style import GREY, house_style, new_figure, policy_colours, save, shortened, title
 from simulator.report.scales import Scale, byte_scale, time_scale
+from simulator.sweeps.axes import fit, logarithmic, set_logarithmic
 from simulator.sweeps.names import as_numbers, short_names
 from simulator.sweeps.rows import ERROR, FIGURES, FIXED, MEMORY, Row, number
 from simulator.sweeps.shared import shared_note, shared_rows
@@ -31,7 +32,6 @@ CHOICES = {  # figures that people compare, by their names
 MOST_DOTS = 1_000  # of a picture, evenly from all points; lines are of all
 MOST_PLACES = 48  # of a line
 IN_TURN = "in turn"
-LOG_FROM = 20.0  # the ratio of the largest to the smallest value from which an axis is logarithmic
 NAME_CHARACTERS = 40
 
 
@@ -51,11 +51,11 @@ def sweep_picture(rows: Sequence[Row], x: str, y: str) -> "Figure":
         raise UserError(f"sweep: {x!r} was not varied, allowed: {', '.join(keys) or 'nothing was'}")
     figure = new_figure(HEIGHT_IN)
     colours = policy_colours(row["policy"] for row in rows)
-    ax, own = figure.subplots(), [row for row in rows if x in row]
-    draw_sweep(ax, own, x, y, colours)
+    own = [row for row in rows if x in row]
+    draw_sweep(figure.subplots(), own, x, y, colours)
     title(figure, f"{y.removesuffix('_s').replace('_', ' ')} over {short_names(keys)[x]}")
     if note := shared_note(own, x, keys):
-        ax.set_title(note, loc="left", fontsize=7, color=GREY)
+        figure.supxlabel(note, x=0.01, ha="left", size=8, color=GREY)
     return figure
 
 
@@ -102,10 +102,7 @@ def draw_sweep(ax: "Axes", rows: Sequence[Row], x: str, y: str, colours: Mapping
         style = "-" if engine == engines[0] else "--"
         ax.plot(list(line), list(line.values()), style, color=colour, linewidth=1.4, label=name)
     values = [(number(row, y) or 0.0) / scale.size for row in rows]
-    if min(values) > 0 and max(values) >= LOG_FROM * min(values):
-        ax.set_yscale("log")
-    else:
-        ax.set_ylim(0, 1.05 * max(values) or 1.0)
+    fit(ax, "y", values, from_zero=True)
     x_axis(ax, places, label)
     ax.set_ylabel(f"{y.removesuffix('_s').replace('_', ' ')}, {scale.unit}")
     ax.legend()
@@ -153,10 +150,9 @@ def scale_of(y: str, rows: Sequence[Row]) -> Scale:
 
 def x_axis(ax: "Axes", places: Mapping[str, float], label: str) -> None:
     """Logarithmic where values span decades; values that are no numbers by name."""
-    ends = sorted(places.values())
     if label == IN_TURN:
         ax.set_xticks(list(places.values()), list(places), rotation=20)
         return
-    if ends[0] > 0 and ends[-1] >= LOG_FROM * ends[0]:
-        ax.set_xscale("log")
+    if logarithmic(list(places.values())):
+        set_logarithmic(ax, "x")
     ax.set_xlabel(label)

@@ -6,11 +6,11 @@ from typing import Any
 from simulator.report.plots.interactive import axis, label_text, short, shorts
 from simulator.report.plots.plot import InteractiveFigure, View
 from simulator.report.scales import Scale
+from simulator.sweeps.axes import logarithmic
 from simulator.sweeps.names import short_names
 from simulator.sweeps.plot import (
     CHOICES,
     IN_TURN,
-    LOG_FROM,
     MOST_DOTS,
     evenly,
     figure_name,
@@ -37,9 +37,7 @@ def key_figure(rows: Sequence[Row], x: str, y: str, colours: Mapping[str, str]) 
     places, unit = places_of([row[x] for row in rows])
     scale = scale_of(y, rows)
     heights = [(number(row, y) or 0.0) / scale.size for row in rows]
-    ends = sorted(places.values())
-    logarithmic = unit != IN_TURN and ends[0] > 0 and ends[-1] >= LOG_FROM * ends[0]
-    tall = min(heights) > 0 and max(heights) >= LOG_FROM * min(heights)
+    wide = unit != IN_TURN and logarithmic(list(places.values()))
     named = {"tickvals": list(places.values()), "ticktext": [label_text(text, 24) for text in places]}
     name = short_names(varied_keys(rows))[x]
     return {
@@ -48,12 +46,12 @@ def key_figure(rows: Sequence[Row], x: str, y: str, colours: Mapping[str, str]) 
             "height": 400,
             "xaxis": axis(
                 f"{name}{f', {unit}' if unit and unit != IN_TURN else ''}",
-                **({"type": "log"} if logarithmic else {}),
+                **({"type": "log"} if wide else {}),
                 **(named if unit == IN_TURN else {}),
             ),
             "yaxis": axis(
                 f"{figure_name(y)}, {scale.unit}",
-                **({"type": "log"} if tall else {"rangemode": "tozero"}),
+                **({"type": "log"} if logarithmic(heights) else {"rangemode": "tozero"}),
             ),
         },
     }

@@ -1,12 +1,13 @@
 """From a YAML file to a checked model, with everything that is wrong with the file in one error."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from simulator.config.document import Document, load_document, parse_document
-from simulator.config.errors import ConfigError, Problem
+from simulator.config.errors import ConfigError, Finding, Problem
 from simulator.config.explain import explain, known_keys
 from simulator.config.kinds import wrong_kind
 
@@ -36,6 +37,15 @@ def checked(data: Any, model: type[Model], *, source: str) -> Model:
         return model.model_validate(data)
     except ValidationError as error:
         raise ConfigError(source, explain(error, data, model)) from None
+
+
+def refused_in(path: Path, findings: Sequence[Finding]) -> ConfigError:
+    """The error of a file that is well formed, for what is wrong with it beside other data; findings are of keys."""
+    document = load_document(path)
+    return ConfigError(
+        document.source,
+        [Problem(each.path, each.text, document.place(each.path, of_key=True)) for each in findings],
+    )
 
 
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:

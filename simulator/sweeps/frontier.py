@@ -16,7 +16,7 @@ from simulator.files import read_json
 from simulator.sweeps.csv_file import read_rows
 from simulator.sweeps.names import short_names
 from simulator.sweeps.pareto import front
-from simulator.sweeps.rows import ERROR, FIXED, MEMORY, Row, cell, number
+from simulator.sweeps.rows import ERROR, FIXED, KEY, MEMORY, Row, cell, number
 
 POLICY_PARTS = ("policies.", "execution.")  # of the keys that a policy's variants differ in
 SUMMARY = "summary.json"
@@ -33,6 +33,11 @@ class Candidate:
     memory_bytes: float
     on_front: bool
 
+    def to_json(self) -> dict[str, Any]:
+        """As plain data, with the point's key where it has one."""
+        figures = {"latency_s": self.latency_s, "memory_bytes": self.memory_bytes, "on_front": self.on_front}
+        return {"policy": self.policy, "variant": self.variant, **figures, KEY: self.row.get(KEY)}
+
 
 @dataclass(frozen=True, eq=False)
 class Setting:
@@ -41,6 +46,11 @@ class Setting:
     name: str
     inputs: Row  # topology, workload and the values varied in them
     candidates: tuple[Candidate, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain data: what the setting is, and all its points."""
+        candidates = [each.to_json() for each in self.candidates]
+        return {"name": self.name, "inputs": self.inputs, "candidates": candidates}
 
     @property
     def best(self) -> Candidate:
@@ -63,6 +73,7 @@ def run_rows(path: Path) -> list[Row]:
         common = {
             "topology": str(manifest["topology"]["name"]),
             "workload": str(manifest["workload"]["name"]),
+            "world_size": str(sum(manifest["island_sizes"])),
             "engine": str(data["provenance"]["engine"]),
         }
         return [

@@ -5,23 +5,26 @@ from typing import TYPE_CHECKING
 
 from simulator.report.scales import bytes_text, time_scale, time_text
 from simulator.report.table import plain_text
-from simulator.sweeps.frontier import Setting, in_words
+from simulator.sweeps.frontier import Candidate, Setting, in_words
 from simulator.sweeps.names import short_names
 from simulator.sweeps.prices import Offer, cheapest
-from simulator.sweeps.rows import FIXED
+from simulator.sweeps.rows import FIXED, Row
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 MOST_SETTINGS = 4  # that are shown one by one
+MOST_LISTED = 20  # points on the fronts of many settings
 ON_FRONT = "*"
 NOTE = "on the front: nothing is as quick with less memory, or quicker with as little.\n"
 
 
 def frontier_text(settings: Sequence[Setting], *, width: int) -> str:
-    """Each setting's points, those on the front marked; of many settings how often a policy is on the front."""
+    """Each setting's points, those on the front marked; of many how often a policy is there, and the fronts."""
     if len(settings) > MOST_SETTINGS:
-        return f"{len(settings):,} settings\n{plain_text(count_table(settings), width=width)}{NOTE}"
+        counts = plain_text(count_table(settings), width=width)
+        fronts = plain_text(front_table(settings), width=width)
+        return f"{len(settings):,} settings\n{counts}{NOTE}\nOn the fronts\n{fronts}{more_text(settings)}"
     parts = [
         (f"{setting.name}\n" if setting.name else "") + plain_text(setting_table(setting), width=width)
         for setting in settings
@@ -53,22 +56,56 @@ def count_table(settings: Sequence[Setting]) -> "Table":
     return made
 
 
-def offers_text(offers: Sequence[Offer], unit: str, target_s: float | None, *, width: int) -> str:
-    """What each cluster costs and how quick it is, then the cheapest within the target, policy by policy."""
+def on_fronts(settings: Sequence[Setting]) -> list[tuple[Setting, Candidate]]:
+    """Every point on the front of its setting."""
+    return [(setting, each) for setting in settings for each in setting.candidates if each.on_front]
+
+
+def front_table(settings: Sequence[Setting]) -> "Table":
+    """The points on the fronts, the first if there are many."""
+    listed = on_fronts(settings)[:MOST_LISTED]
+    made = _table("setting", "policy", "memory\na GPU", "latency")
+    scale = time_scale([each.latency_s for _, each in listed])
+    for setting, each in listed:
+        policy = f"{each.policy}, {each.variant}" if each.variant else each.policy
+        made.add_row(setting.name, policy, bytes_text(each.memory_bytes), scale.with_unit(each.latency_s))
+    return made
+
+
+def more_text(settings: Sequence[Setting]) -> str:
+    """How many points on fronts are not listed."""
+    more = len(on_fronts(settings)) - MOST_LISTED
+    return f"... and {more:,} more; --json FILE has all points.\n" if more > 0 else ""
+
+
+def offers_text(
+    offers: Sequence[Offer], unit: str, target_s: float | None, *, unpriced: Sequence[Row] = (), width: int
+) -> str:
+    """What each cluster costs and how quick it is, which have no price, then the cheapest within the target."""
     from rich.text import Text
 
-    text = plain_text(offer_table(offers, unit, target_s), width=width)
-    if target_s is None:
-        return text
-    policies = dict.fromkeys(policy for offer in offers for policy in offer.latency_s)
-    answers = [answer(offers, unit, target_s, policy) for policy in (None, *policies)]
-    return text + "".join(plain_text(Text(line), width=width) for line in answers)
+    text = plain_text(offer_table(offers, unit, target_s, unpriced), width=width)
+    lines = [unpriced_text(offers, unpriced)] if unpriced else []
+    if target_s is not None:
+        policies = dict.fromkeys(policy for offer in offers for policy in offer.latency_s)
+        lines += [answer(offers, unit, target_s, policy, unpriced) for policy in (None, *policies)]
+    return text + "".join(plain_text(Text(line), width=width) for line in lines)
 
 
-def offer_table(offers: Sequence[Offer], unit: str, target_s: float | None) -> "Table":
+def unpriced_text(offers: Sequence[Offer], unpriced: Sequence[Row]) -> str:
+    """'1 cluster has no price: nic_bandwidth=100 Gbit/s.'."""
+    names = cluster_names(offers, unpriced)[len(offers) :]
+    have = "cluster has" if len(names) == 1 else "clusters have"
+    more = f"; and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
+    return f"{len(names):,} {have} no price: {'; '.join(names[:MOST_LISTED])}{more}."
+
+
+def offer_table(
+    offers: Sequence[Offer], unit: str, target_s: float | None, unpriced: Sequence[Row] = ()
+) -> "Table":
     """Of several workloads the latency is that of the worst."""
     made = _table("cluster", "best policy", "price" + (f"\n({unit})" if unit else ""), "latency", "")
-    names = cluster_names(offers)
+    names = cluster_names(offers, unpriced)[: len(offers)]
     scale = time_scale([best[1] for offer in offers if (best := offer.best()) is not None])
     for offer, name in zip(offers, names, strict=True):
         policy, latency_s = offer.best() or ("", None)
@@ -78,26 +115,29 @@ def offer_table(offers: Sequence[Offer], unit: str, target_s: float | None) -> "
     return made
 
 
-def answer(offers: Sequence[Offer], unit: str, target_s: float, policy: str | None) -> str:
+def answer(
+    offers: Sequence[Offer], unit: str, target_s: float, policy: str | None, unpriced: Sequence[Row] = ()
+) -> str:
     """'Cheapest within 5 ms with flexshard: ...'."""
     whom = f" with {policy}" if policy else ""
     found = cheapest(offers, target_s, policy)
     best = None if found is None else found.best(policy)
     if found is None or best is None:
         return f"None of {len(offers)} is within {time_text(target_s)}{whom}."
-    name = cluster_names(offers)[offers.index(found)]
+    name = cluster_names(offers, unpriced)[offers.index(found)]
     chosen = "" if policy else f" with {best[0]}"
     price = f"{found.price:,.12g} {unit}".strip()
     return f"Cheapest within {time_text(target_s)}{whom}: {name}{chosen}, {price}, {time_text(best[1])}."
 
 
-def cluster_names(offers: Sequence[Offer]) -> list[str]:
+def cluster_names(offers: Sequence[Offer], unpriced: Sequence[Row]) -> list[str]:
     """What tells each from the others: the values varied in it, and its topology if there are several."""
-    keys = list(dict.fromkeys(key for offer in offers for key in offer.cluster if key not in FIXED))
+    clusters = [*(offer.cluster for offer in offers), *unpriced]
+    keys = list(dict.fromkeys(key for cluster in clusters for key in cluster if key not in FIXED))
     names = short_names(keys)
-    if len({offer.cluster["topology"] for offer in offers}) > 1 or not keys:
+    if len({cluster["topology"] for cluster in clusters}) > 1 or not keys:
         names = {"topology": ""} | names
-    return [in_words(offer.cluster, names) for offer in offers]
+    return [in_words(cluster, names) for cluster in clusters]
 
 
 def _table(first: str, second: str, *numbers: str) -> "Table":

@@ -8,7 +8,8 @@ from typing import Any
 
 from pydantic import Field
 
-from simulator.config.load import load_model
+from simulator.config.errors import Finding
+from simulator.config.load import load_model, refused_in
 from simulator.config.model import StrictModel
 from simulator.config.types import NonNegative
 from simulator.errors import UserError
@@ -63,25 +64,46 @@ def load_prices(path: Path) -> PricesSpec:
     return load_model(path, PricesSpec)
 
 
-def offers_of(settings: Sequence[Setting], prices: PricesSpec) -> list[Offer]:
-    """Clusters that have a price, the cheapest first. Raises UserError for an unknown column, or when none has."""
+def offers_of(settings: Sequence[Setting], prices: PricesSpec, source: Path | None = None) -> list[Offer]:
+    """Clusters that have a price, the cheapest first; see `unpriced` for the others.
+
+    Raises UserError for an unknown column, with its place in the file that is the `source`, or when none has a price.
+    """
+    clusters = clusters_of(settings)
+    if findings := unknown_columns(prices, list(dict.fromkeys(key for own, _ in clusters for key in own))):
+        raise refused_in(source, findings) if source else UserError(f"prices: {findings[0].text}")
+    offers = [
+        Offer(cluster, price, own)
+        for cluster, own in clusters
+        if (price := price_of(cluster, prices)) is not None
+    ]
+    if not offers:
+        raise UserError(f"{source or 'prices'}: no entry fits any cluster of these results")
+    return sorted(offers, key=lambda offer: offer.price)
+
+
+def unpriced(settings: Sequence[Setting], prices: PricesSpec) -> list[Row]:
+    """Clusters that no entry fits."""
+    return [cluster for cluster, _ in clusters_of(settings) if price_of(cluster, prices) is None]
+
+
+def clusters_of(settings: Sequence[Setting]) -> list[tuple[Row, tuple[Setting, ...]]]:
+    """Each cluster, and the settings that it was computed in."""
     clusters: dict[tuple[tuple[str, str], ...], list[Setting]] = {}
     for setting in settings:
         own = {key: text for key, text in setting.inputs.items() if is_of_cluster(key)}
         clusters.setdefault(tuple(own.items()), []).append(setting)
-    columns = list(dict.fromkeys(key for inputs in clusters for key, _ in inputs))
-    for entry in prices.prices:
-        for key in entry.where:
-            if key not in columns:
-                raise UserError(f"prices: {unknown('column', key, columns)}")
-    offers = [
-        Offer(dict(inputs), price, tuple(own))
-        for inputs, own in clusters.items()
-        if (price := price_of(dict(inputs), prices)) is not None
+    return [(dict(inputs), tuple(own)) for inputs, own in clusters.items()]
+
+
+def unknown_columns(prices: PricesSpec, columns: list[str]) -> list[Finding]:
+    """Keys of `where` that no cluster has."""
+    return [
+        Finding(("prices", index, "where", key), unknown("column", key, columns))
+        for index, entry in enumerate(prices.prices)
+        for key in entry.where
+        if key not in columns
     ]
-    if not offers:
-        raise UserError("prices: no entry fits any cluster of these results")
-    return sorted(offers, key=lambda offer: offer.price)
 
 
 def is_of_cluster(column: str) -> bool:

@@ -23,6 +23,7 @@ def frontier(
     engine: Annotated[
         Literal["fluid", "bound"] | None, typer.Option(help="whose points; default that of most")
     ] = None,
+    json_file: Annotated[Path | None, written_file("--json", help="write all points to this file")] = None,
     out: Annotated[
         Path | None,
         written_file(help="draw it; an SVG is written beside it", metavar="PNG"),
@@ -34,19 +35,24 @@ def frontier(
     """
     from rich.console import Console
 
+    from simulator.experiment.results import write_json
     from simulator.sweeps.frontier import read_results, settings_of
     from simulator.sweeps.frontier_plot import plot_frontier
     from simulator.sweeps.frontier_text import frontier_text, offers_text
-    from simulator.sweeps.prices import load_prices, offers_of
+    from simulator.sweeps.prices import load_prices, offers_of, unpriced
 
     if target is not None and prices is None:
         raise UserError("frontier: --target needs --prices")
     target_s = None if target is None else duration_argument("--target", target)
+    listed = None if prices is None else load_prices(prices)
     settings = settings_of(read_results(results), by=by, engine=engine)
+    offers = [] if listed is None else offers_of(settings, listed, prices)
     print(frontier_text(settings, width=Console().width), end="")
-    if prices is not None:
-        listed = load_prices(prices)
-        offers = offers_of(settings, listed)
-        print("\n" + offers_text(offers, listed.unit, target_s, width=Console().width), end="")
+    if listed is not None:
+        left_out = unpriced(settings, listed)
+        text = offers_text(offers, listed.unit, target_s, unpriced=left_out, width=Console().width)
+        print("\n" + text, end="")
+    if json_file is not None:
+        write_json(json_file, {"by": by, "settings": [setting.to_json() for setting in settings]})
     if out is not None:
         plot_frontier(settings, out.with_suffix(""), by=by)

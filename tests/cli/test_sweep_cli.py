@@ -228,8 +228,28 @@ class TestFrontier:
         arguments = ("frontier", results, "--prices", prices, "--target")
         assert_refused(shardsim(*arguments, "5"), "--target", "bare number")
         prices.write_text("prices: [{where: {topologie: x}, price: 3}]")
-        assert_refused(shardsim(*arguments, "5 ms"), "unknown column 'topologie'", "did you mean 'topology'?")
+        refused = shardsim(*arguments, "5 ms")
+        assert_refused(refused, "unknown column 'topologie'", "did you mean 'topology'?", f"{prices}:1:")
+        assert refused.stdout == ""
         assert_refused(shardsim("frontier", tmp_path), "sweep.csv: no such file or directory")
+
+    def test_as_plain_data(self, results, tmp_path):
+        result = shardsim("frontier", results, "--json", tmp_path / "f.json")
+        assert result.returncode == 0, result.stderr
+        found = json.loads((tmp_path / "f.json").read_text())
+        candidates = [each for setting in found["settings"] for each in setting["candidates"]]
+        rows = {row["key"]: row for row in read_rows(results / "sweep.csv")[1]}
+        assert found["by"] == "communication_s"
+        assert {each["key"] for each in candidates} == set(rows)
+        assert all(each["latency_s"] == float(rows[each["key"]]["communication_s"]) for each in candidates)
+        assert all(any(each["on_front"] for each in own["candidates"]) for own in found["settings"])
+
+    def test_prices_of_a_run_go_by_what_the_docs_list(self, run_folder, tmp_path):
+        prices = tmp_path / "prices.yaml"
+        prices.write_text("prices: [{where: {world_size: 4}, price: 3}]")
+        result = shardsim("frontier", run_folder, "--prices", prices)
+        assert result.returncode == 0, result.stderr
+        assert " 3 " in result.stdout
 
     def test_of_a_run(self, run_folder):
         result = shardsim("frontier", run_folder)

@@ -9,7 +9,7 @@ from simulator.sweeps.csv_file import write_rows
 from simulator.sweeps.frontier import read_results, settings_of
 from simulator.sweeps.frontier_plot import plot_frontier
 from simulator.sweeps.frontier_text import frontier_text, offers_text
-from simulator.sweeps.prices import PricesSpec, cheapest, load_prices, offers_of, same
+from simulator.sweeps.prices import PricesSpec, cheapest, load_prices, offers_of, same, unpriced
 from simulator.sweeps.rows import columns
 
 NIC, BATCH = "topology.scale_out.nic_bandwidth", "workload.batch_per_rank"
@@ -127,6 +127,25 @@ class TestPrices:
         with pytest.raises(UserError, match="no entry fits"):
             offers_of(settings_of(ROWS), prices(({NIC: "1 Gbit/s"}, 1)))
 
+    def test_clusters_without_a_price_are_named(self):
+        listed = prices(({NIC: "400 Gbit/s"}, 1))
+        offers, left_out = offers_of(settings_of(ROWS), listed), unpriced(settings_of(ROWS), listed)
+        text = offers_text(offers, "", 0.01, unpriced=left_out, width=80)
+        assert "1 cluster has no price: nic_bandwidth=100 Gbit/s.\n" in text
+        assert "Cheapest within 10.0 ms: nic_bandwidth=400 Gbit/s with flexshard" in text
+        assert "no price" not in offers_text(offers_of(settings_of(ROWS), LIST), "", None, width=80)
+
+    def test_a_column_that_is_none_has_its_place_in_the_file(self, tmp_path):
+        path = tmp_path / "prices.yaml"
+        path.write_text(
+            "prices:\n  - {where: {topology: h100}, price: 1}\n  - {where: {world: 8, nic: 1}, price: 1}\n"
+        )
+        with pytest.raises(UserError) as error:
+            offers_of(settings_of(ROWS), load_prices(path), path)
+        first, second = str(error.value).splitlines()
+        assert first.startswith(f"{path}:3:14: prices[1].where.world: unknown column 'world'")
+        assert second.startswith(f"{path}:3:24: prices[1].where.nic: unknown column 'nic'")
+
     def test_a_column_that_is_none(self):
         with pytest.raises(UserError, match="unknown column 'topolgy'; allowed: topology, world_size"):
             offers_of(settings_of(ROWS), prices(({"topolgy": "h100"}, 1)))
@@ -219,6 +238,17 @@ class TestText:
         lines = [line.split() for line in frontier_text(settings_of(rows), width=80).splitlines()]
         assert ["flexshard", "7", "7", "7"] in lines
         assert ["row_wise", "0", "0", "7"] in lines
+
+    def test_of_many_the_points_on_the_fronts_are_listed(self):
+        rows = [each for rate in range(1, 8) for each in two_policies(f"{rate} Gbit/s", 30, 8)]
+        text = frontier_text(settings_of(rows), width=80)
+        assert max(map(len, text.splitlines())) <= 80
+        flat = " ".join(text.split())
+        assert "nic_bandwidth=7 Gbit/s flexshard, memory_scale=0.75 60.0 MB 9.00 ms" in flat
+        assert "row_wise, " not in flat
+        assert "--json" not in flat
+        many = [each for rate in range(1, 14) for each in two_policies(f"{rate} Gbit/s", 30, 8)]
+        assert "... and 6 more; --json FILE has all points." in frontier_text(settings_of(many), width=80)
 
     def test_offers_and_answers(self):
         text = offers_text(offers_of(settings_of(ROWS), LIST), "USD", 0.010, width=80)

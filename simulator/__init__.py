@@ -1,6 +1,7 @@
 """Simulates the communication of a training cluster under embedding sharding policies.
 
-The functions below are those of `simulator.api`; they and what they need are imported when first used.
+The functions below are those of `simulator.api` and `simulator.api_single`; they and what they need are imported when
+first used.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,13 +20,17 @@ if TYPE_CHECKING:
         sweep_file,
         write_report,
     )
+    from simulator.api_single import all_to_all, fit_terms, profile
 
 __all__ = [
+    "all_to_all",
     "compare",
     "explain",
+    "fit_terms",
     "load_topology",
     "load_workload",
     "plan",
+    "profile",
     "replan",
     "run_file",
     "simulate",
@@ -38,9 +43,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from simulator import api
+    from simulator import api, api_single
 
-    return getattr(api, name)
+    return getattr(api if hasattr(api, name) else api_single, name)
 
 
 def __dir__() -> list[str]:

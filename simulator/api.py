@@ -28,6 +28,7 @@ from simulator.api_arguments import (
 )
 from simulator.api_results import (
     ComparisonResult,
+    ExplanationResult,
     PlanResult,
     ReplanResult,
     SimulationResult,
@@ -41,9 +42,9 @@ from simulator.experiment.simulate import Iteration, PolicySetup
 from simulator.experiment.simulate import simulate as simulate_experiment
 from simulator.experiment.spec import Engine, Precision
 from simulator.explanation.elasticity import DEFAULT_STEP
-from simulator.explanation.explanation import PolicyExplanation, explain_experiment
+from simulator.explanation.explanation import explain_experiment
 from simulator.metrics.records import IterationRecord
-from simulator.replanning.replan import DEFAULT_EVERY, DEFAULT_OVER
+from simulator.replanning.replan import DEFAULT_EVERY, DEFAULT_OVER, drifting
 from simulator.replanning.replan import replan as weigh
 from simulator.results_page import write_page
 from simulator.sharding.check import check_plan
@@ -227,7 +228,7 @@ def explain(
     tolerance: float | None = 0.01,
     execution: Switches | None = None,
     workers: int | None = 1,
-) -> list[PolicyExplanation]:
+) -> ExplanationResult:
     """Why the first iteration of each policy takes as long as it does, and what its communication time follows."""
     experiment = experiment_of(
         topology,
@@ -240,7 +241,7 @@ def explain(
         execution=execution,
     )
     with workers_for(workers, None) as who:
-        return explain_experiment(experiment, step=step, workers=who)
+        return ExplanationResult(explain_experiment(experiment, step=step, workers=who))
 
 
 def replan(
@@ -250,6 +251,7 @@ def replan(
     *,
     every: Sequence[int] = DEFAULT_EVERY,
     over: int = DEFAULT_OVER,
+    drift: float | None = None,
     horizon: int | None = None,
     pause_s: float = 0.0,
     iterations: int = 2,
@@ -260,12 +262,13 @@ def replan(
 ) -> ReplanResult:
     """What planning anew every so many iterations costs and gains, as the workload's drift or epoch moves on.
 
-    The changes that the workload declares take `over` iterations; a plan that is never renewed is kept for `horizon`
-    iterations, by default ten times the longest interval.
+    The changes that the workload declares take `over` iterations; `drift` is a share of all lookups that moves
+    instead of what the workload says. A plan that is never renewed is kept for `horizon` iterations, by default
+    ten times the longest interval.
     """
     experiment = experiment_of(
         topology,
-        workload,
+        drifting(as_workload(workload), drift),
         [policy],
         iterations=iterations,
         seed=seed,

@@ -13,9 +13,12 @@ from simulator.engine.timeline import Timeline
 from simulator.errors import UserError
 from simulator.experiment import results
 from simulator.experiment.simulate import Comparison, Iteration
+from simulator.explanation.explanation import PolicyExplanation
+from simulator.explanation.text import explanation_text
 from simulator.metrics.summary import PolicySummary
 from simulator.replanning.renewals import Replanning
 from simulator.replanning.text import replan_text
+from simulator.report.plan_view import plan_text
 from simulator.report.table import TEXT_WIDTH, comparison_text
 from simulator.sharding.explain import explain_plan
 from simulator.sharding.memory import MemoryUse
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PlanResult:
-    """Where every row goes. `memory` has what each rank keeps."""
+    """Where every row goes. `memory` has what each rank keeps. Printed, it is the text of the command line."""
 
     plan: ShardingPlan
     memory: MemoryUse
@@ -68,9 +71,26 @@ class PlanResult:
         """Write the plan as YAML that can be edited and read back."""
         save_plan(self.plan, Path(path))
 
+    def __str__(self) -> str:
+        runs = explain_plan(self.plan, self.statistics, self.topology)
+        return plan_text(self.plan, runs, width=TEXT_WIDTH).rstrip()
+
+
+class ExplanationResult(tuple[PolicyExplanation, ...]):
+    """An explanation for each policy. Printed, it is the text of the command line."""
+
+    __slots__ = ()
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """What `shardsim explain --json` writes."""
+        return [each.to_json() for each in self]
+
+    def __str__(self) -> str:
+        return explanation_text(self, width=TEXT_WIDTH).rstrip()
+
 
 class _Frames:
-    """Tables of a comparison."""
+    """Tables of a comparison. Printed, it is the tables of the command line."""
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
@@ -105,13 +125,16 @@ class _Frames:
         """A row a policy, table and run of rows: its tier and its share of the lookups."""
         return _frame(results.tier_rows(self.comparison))
 
-
-class ComparisonResult(_Frames):
-    """Several policies on one topology and workload. Printed, it is the table of the command line."""
-
     def to_json(self) -> dict[str, Any]:
         """What `shardsim compare --json` writes."""
         return results.summary_json(self.comparison)
+
+    def __str__(self) -> str:
+        return comparison_text(self.to_json(), width=TEXT_WIDTH).rstrip()
+
+
+class ComparisonResult(_Frames):
+    """Several policies on one topology and workload."""
 
     def policy(self, label: str) -> PolicySummary:
         """One policy's summary. Raises UserError for an unknown label."""
@@ -119,9 +142,6 @@ class ComparisonResult(_Frames):
         if label not in by_label:
             raise UserError(unknown("policy", label, list(by_label)))
         return by_label[label]
-
-    def __str__(self) -> str:
-        return comparison_text(self.to_json(), width=TEXT_WIDTH).rstrip()
 
 
 class SimulationResult(_Frames):

@@ -31,6 +31,7 @@ from simulator.sharding.migration import Migration, migration
 from simulator.sharding.renewal import renew
 from simulator.traffic.placement import prepare
 from simulator.workload.ageing import Ageing, ageing
+from simulator.workload.workload import Workload
 
 DEFAULT_EVERY = (10, 100, 1_000, 10_000)
 DEFAULT_OVER = 1_000
@@ -70,6 +71,17 @@ def replan(
     moves = [price(experiment, moved_after(experiment, setup, changes, k), pause_s) for k in intervals]
     renewals = [life.renewal(*pair) for pair in zip(intervals, moves, strict=True)]
     return Replanning(experiment, setup.plan, over, horizon, tuple(renewals), life.renewal(None, None))
+
+
+def drifting(workload: Workload, share: float | None) -> Workload:
+    """The workload with that share of all lookups moving; None: what it declares. Raises UserError."""
+    if share is None:
+        return workload
+    if not 0.0 < share <= 1.0:
+        raise UserError(
+            f"drift: found {share:g}, allowed: more than 0, at most 1; at 0 a plan never grows old"
+        )
+    return workload.with_(drift=share)
 
 
 def moved_after(experiment: Experiment, setup: PolicySetup, changes: Ageing, interval: int) -> Migration:

@@ -59,13 +59,13 @@ def replan(
     from simulator.experiment.results import write_json
     from simulator.replanning.text import replan_text
 
-    asked = api.load_workload(workload)
     result = api.replan(
         topology,
-        asked if drift is None else asked.with_(drift=drift),
+        workload,
         policy_entry(policy),
         every=every,
         over=over,
+        drift=drift,
         horizon=horizon,
         pause_s=0.0 if pause is None else duration_argument("--pause", pause),
         iterations=iterations,

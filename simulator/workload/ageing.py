@@ -70,6 +70,7 @@ def ageing(workload: Workload, *, over: int) -> Ageing:
             )
     if all(table.replayed is None for table in workload.tables):
         raise UserError(
-            f"workload {workload.name}: no table has `drift` or `planning`, so a plan never grows old; give one of them"
+            f"workload {workload.name}: no table has a `drift` above 0, or `planning`, so a plan never grows old; "
+            "give one of them, or --drift"
         )
     return Ageing(workload, over)

@@ -61,11 +61,11 @@ def test_a_policy_that_never_changes_says_so() -> None:
     [
         (
             [],
-            "workload tiny: no table has `drift` or `planning`, so a plan never grows old; give one of them\n",
+            "workload tiny: no table has a `drift` above 0, or `planning`, so a plan never grows old; give one of them, or --drift\n",
         ),
         (
             ["--drift", 0],
-            "workload tiny: no table has `drift` or `planning`, so a plan never grows old; give one of them\n",
+            "drift: found 0, allowed: more than 0, at most 1; at 0 a plan never grows old\n",
         ),
         (
             ["--drift", 0.1, "--every", 30, "--horizon", 20],

@@ -128,7 +128,7 @@ class TestMoved:
 class TestIntervals:
     def test_without_drift_there_is_nothing_to_weigh(self, tmp_path: Path, mine: PolicyEntry) -> None:
         for lines in ((), ("drift: 0",)):
-            with pytest.raises(UserError, match="no table has `drift`"):
+            with pytest.raises(UserError, match="no table has a `drift` above 0"):
                 study(workload(tmp_path, *lines), mine, every=[10])
 
     def test_a_plan_renewed_each_iteration_meets_what_it_was_made_for(

@@ -227,6 +227,65 @@ class TestSweep:
             simulator.sweep(TOPOLOGY, built, POLICIES, self.VARY)
 
 
+def command(*arguments):
+    """What a command prints."""
+    line = [sys.executable, "-m", "simulator.cli", *map(str, arguments)]
+    return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120).stdout
+
+
+class TestPrinted:
+    """What `print` shows is what the command line shows."""
+
+    def test_a_plan(self):
+        made = simulator.plan(TOPOLOGY, WORKLOAD, POLICIES[1])
+        asked = "{name: flexshard, memory: hbm, label: tiers}"
+        assert f"{made}\n" == command("plan", TOPOLOGY, WORKLOAD, "-p", asked)
+
+    def test_a_simulation(self):
+        run = simulator.simulate(TOPOLOGY, WORKLOAD, "hybrid", seed=3)
+        told = command("compare", TOPOLOGY, WORKLOAD, "-p", "hybrid", "--iterations", 1, "--seed", 3)
+        assert len(str(run).splitlines()) > 10
+        assert told.startswith(f"{run}\n")
+
+    def test_an_explanation(self):
+        found = simulator.explain(TOPOLOGY, WORKLOAD, ["row_wise"], engine="bound")
+        assert str(found).startswith("row_wise: ")
+        assert "What communication follows" in str(found)
+        assert [each["policy"] for each in found.to_json()] == ["row_wise"]
+
+    def test_a_study_of_drift(self):
+        figures = simulator.replan(TOPOLOGY, WORKLOAD, "hybrid", drift=0.3, every=[10], engine="bound")
+        asked = ("-p", "hybrid", "--drift", 0.3, "--every", 10, "--engine", "bound")
+        assert f"{figures}\n" == command("replan", TOPOLOGY, WORKLOAD, *asked)
+        for drift in (0, 1.5, float("nan")):
+            with pytest.raises(UserError, match=f"drift: found {drift:g}, allowed: more than 0, at most 1"):
+                simulator.replan(TOPOLOGY, WORKLOAD, "hybrid", drift=drift)
+
+
+class TestWithoutAPolicy:
+    def test_an_all_to_all(self, tmp_path):
+        even = simulator.all_to_all(TOPOLOGY, "64 MB", tolerance=None)
+        matrix = tmp_path / "m.txt"
+        matrix.write_text("\n".join([" ".join(["16000000"] * 4)] * 4))
+        given = simulator.all_to_all(str(TOPOLOGY), matrix, tolerance=0)
+        assert even.time_s == given.time_s >= even.bound_s > 0
+        with pytest.raises(UserError, match="sent: the bare number"):
+            simulator.all_to_all(TOPOLOGY, "64")
+        for wrong in ({"engine": "quick"}, {"algorithm": "ring"}, {"tolerance": 2}):
+            with pytest.raises(UserError, match=f"all-to-all: {next(iter(wrong))}: found"):
+                simulator.all_to_all(TOPOLOGY, "64 MB", **wrong)
+
+    def test_a_trace(self, tmp_path):
+        (tmp_path / "t.txt").write_text("1 2 2 3\n3 3 4\n")
+        assert simulator.profile(tmp_path / "t.txt", "sessions").rows_touched == 4
+        with pytest.raises(UserError, match="format: found 'csv', allowed: 'user_item'"):
+            simulator.profile(tmp_path / "t.txt", "csv")
+
+    def test_terms_of_logs(self):
+        with pytest.raises(UserError, match="absent"):
+            simulator.fit_terms(["absent.log"])
+
+
 def test_mistakes_are_user_errors():
     with pytest.raises(UserError, match=r"absent\.yaml"):
         simulator.load_topology("absent.yaml")

@@ -37,7 +37,7 @@ class _Notice(event.Listener):
     def on_start(self, event: event.Event) -> None:
         if not self.said:
             self.said = True
-            print("compiling (first run only) ...", file=sys.stderr, flush=True)
+            print("compiling what this command needs (once) ...", file=sys.stderr, flush=True)
 
     def on_end(self, event: event.Event) -> None:
         pass

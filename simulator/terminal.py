@@ -11,12 +11,15 @@ from simulator.metrics.records import IterationRecord
 
 @contextmanager
 def progress(experiment: Experiment) -> Iterator[Observer]:
-    """A progress bar on a terminal, a line a policy elsewhere."""
+    """A progress bar on a terminal, elsewhere a line for each policy that is computed."""
     if sys.stderr.isatty():
         with bar(experiment) as observer:
             yield observer
     else:
-        yield plain_lines(experiment)
+        announced: dict[str, int] = {}
+        yield plain_lines(experiment, announced)
+        if not announced:
+            print(f"{experiment.name}: all was computed before", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -36,11 +39,14 @@ def bar(experiment: Experiment) -> Iterator[Observer]:
         yield advance
 
 
-def plain_lines(experiment: Experiment) -> Observer:
-    """A line a policy, when its first iteration is done."""
+def plain_lines(experiment: Experiment, announced: dict[str, int]) -> Observer:
+    """A line a policy, when its first iteration that was not known before is done; `announced` keeps which it was."""
 
     def announce(setup: PolicySetup, record: IterationRecord, fresh: Iteration | None) -> None:
-        if record.iteration == 0:
-            print(f"{experiment.name}: {setup.label} ...", file=sys.stderr, flush=True)
+        if fresh is None or setup.label in announced:
+            return
+        announced[setup.label] = record.iteration
+        since = f" from iteration {record.iteration}" if record.iteration else ""
+        print(f"{experiment.name}: {setup.label}{since} ...", file=sys.stderr, flush=True)
 
     return announce

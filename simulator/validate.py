@@ -16,7 +16,7 @@ from simulator.sharding.plan_file import PlanSpec
 from simulator.sweeps.point import Refused
 from simulator.sweeps.prices import PricesSpec, load_prices
 from simulator.sweeps.spec import SweepSpec
-from simulator.sweeps.sweep import load_sweep
+from simulator.sweeps.sweep import MOST_TOLD, load_sweep
 from simulator.topology.load import load_topology
 from simulator.topology.spec import TopologySpec
 from simulator.workload.load import load_workload
@@ -85,12 +85,22 @@ def plan_problems(experiment: Experiment) -> Iterator[str]:
 
 
 def sweep_text(path: Path) -> str:
-    """What a sweep file would compute."""
+    """What a sweep file would compute, and which combinations are refused, why."""
     sweep = load_sweep(path)
     points = sweep.points(sweep.spec.engine)
-    refused = sum(isinstance(point, Refused) for point in points)
+    refused = [point for point in points if isinstance(point, Refused)]
     text = f"sweep {sweep.spec.name!r}, {len(points):,} {sweep.spec.engine} points"
-    return f"{text}, {refused:,} of them refused" if refused else text
+    if not refused:
+        return text
+    told = [f"  {refused_text(point)}" for point in refused[:MOST_TOLD]]
+    rest = [f"  and {len(refused) - MOST_TOLD:,} more"] if len(refused) > MOST_TOLD else []
+    return "\n".join([f"{text}, {len(refused):,} of them refused:", *told, *rest])
+
+
+def refused_text(point: Refused) -> str:
+    """The policy, the varied values and what is wrong with them."""
+    values = ", ".join(f"{key} {value}" for key, value in point.values.items())
+    return f"{point.label} at {values}: {point.error}"
 
 
 def plan_text(path: Path) -> str:

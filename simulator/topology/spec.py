@@ -6,10 +6,7 @@ from pydantic import (
     BeforeValidator,
     Discriminator,
     Field,
-    PlainSerializer,
-    PlainValidator,
     Tag,
-    WithJsonSchema,
     model_validator,
 )
 
@@ -26,45 +23,8 @@ from simulator.config.types import (
     Ratio,
     Share,
     Text,
-    parse_count,
 )
-
-
-def _parse_island_list(value: object) -> int | tuple[int, ...]:
-    """A count, or sizes, one an island."""
-    many = isinstance(value, (list, tuple))
-    counts = [parse_count(item) for item in (value if isinstance(value, (list, tuple)) else [value])]
-    if not counts or min(counts) < 1:
-        which = f"entry {counts.index(min(counts))} is {min(counts)}, each " if many and counts else ""
-        raise ValueError(f"{which}must be a count of at least 1, or a list of them, one an island")
-    return tuple(counts) if many else counts[0]
-
-
-def _parse_nic_list(value: object) -> tuple[tuple[int, ...], ...]:
-    """One entry a local GPU: the local number of its NIC, or the list of those it bonds."""
-    if not isinstance(value, (list, tuple)) or not value:
-        raise ValueError(
-            "must be a list with one NIC (or list of NICs) for each GPU of an island, like [0, 0, 1, 1]"
-        )
-    entries = [entry if isinstance(entry, (list, tuple)) else [entry] for entry in value]
-    nics = tuple(tuple(parse_count(nic) for nic in entry) for entry in entries)
-    if any(not entry or min(entry) < 0 or len(set(entry)) < len(entry) for entry in nics):
-        raise ValueError("must name at least one NIC for each GPU, none twice, numbered from 0")
-    return nics
-
-
-def _as_it_is(value: object) -> object:
-    return value
-
-
-_COUNT_OR_LIST = {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}}]}
-_PLAIN = PlainSerializer(_as_it_is, return_type=Any)
-IslandList = Annotated[
-    int | tuple[int, ...], PlainValidator(_parse_island_list), _PLAIN, WithJsonSchema(_COUNT_OR_LIST)
-]
-NicList = Annotated[
-    tuple[tuple[int, ...], ...], PlainValidator(_parse_nic_list), _PLAIN, WithJsonSchema({"type": "array"})
-]
+from simulator.topology.spec_lists import IslandList, NicList
 
 
 def _refuse_direct(value: object) -> object:

@@ -1,5 +1,6 @@
 """The schema of a workload file. Every key says what it means, in which unit, and what it is when left out."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
@@ -67,7 +68,11 @@ class DriftSpec(StrictModel):
 
 
 def _drift_from_number(value: Any) -> Any:
-    return {"share": value} if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+    if isinstance(value, (Mapping, DriftSpec)):
+        return value
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return {"share": value}
+    raise ValueError("must be a share from 0 to 1, or a mapping with the keys share, to")
 
 
 Drift = Annotated[DriftSpec, BeforeValidator(_drift_from_number, json_schema_input_type=float | DriftSpec)]

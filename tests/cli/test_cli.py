@@ -223,4 +223,33 @@ def test_compare_goes_on_until_it_knows_or_as_often_as_asked():
     assert result.returncode == 0, result.stderr
     assert "- Iterations: until the 95 % interval" in result.stdout
     assert_refused(shardsim(*asked, "0"), "--iterations:1:1: found 0, allowed: at least 1 or 'auto'")
-    assert_refused(shardsim(*asked, "many"), "--iterations:1:1: found 'many', allowed: a whole number or 'auto'")
+    assert_refused(
+        shardsim(*asked, "many"), "--iterations:1:1: found 'many', allowed: a whole number or 'auto'"
+    )
+
+
+def test_only_what_is_computed_is_announced(experiment, tmp_path):
+    def announced():
+        told = shardsim("run", experiment, "--out", tmp_path / "out").stderr.splitlines()
+        return [line for line in told if not line.startswith("compiling")]
+
+    policies = ["small: row_wise ...", "small: flexshard memory=hbm ..."]
+    assert announced() == policies
+    assert announced() == ["small: all was computed before"]
+    checkpoint = tmp_path / "out" / "iterations.jsonl"
+    checkpoint.write_text("".join(checkpoint.read_text().splitlines(keepends=True)[:-2]))
+    assert announced() == ["small: flexshard memory=hbm from iteration 1 ..."]
+
+
+def test_a_sweeps_refused_points_are_told_with_their_reasons(tmp_path):
+    file = tmp_path / "s.yaml"
+    file.write_text(
+        f"name: s\ntopology: {TOPOLOGY}\nworkload: {WORKLOAD}\npolicies: [row_wise]\n"
+        "vary: {workload.batch_per_rank: [4, -1, -2, -3, -4, -5, -6]}\n"
+    )
+    first, *lines = shardsim("validate", file).stdout.splitlines()
+    assert first.endswith("sweep 's', 7 bound points, 6 of them refused:")
+    assert (
+        lines[0] == "  row_wise at workload.batch_per_rank -1: batch_per_rank: found -1: must be at least 0"
+    )
+    assert lines[5:] == ["  and 1 more"]

@@ -16,7 +16,7 @@ from simulator.topology.spec import ScaleUpSpec, TopologySpec
 CORPUS = Path(__file__).parents[1] / "corpus"
 GIVEN = {file.name: file.read_text() for file in sorted((CORPUS / "given").iterdir())}
 LONG_NUMBER = "9" * 5000
-NOTICE = "compiling (first run only) ...\n"  # in front, where nothing is compiled yet
+NOTICE = "compiling what this command needs (once) ...\n"  # in front, where nothing is compiled yet
 CHECKPOINT = Path("results/iterations.jsonl")  # of a run that is refused by its first replay
 LISTS = {  # that grow with the program
     "<policies>": [policy.name for policy in available()],

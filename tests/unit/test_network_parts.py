@@ -154,7 +154,7 @@ class TestCompiled:
         code = "from fresh import half; print(half(4.0), half(2), half(0.0))"
         first, second = (self.run_python(code, tmp_path) for _ in range(2))
         assert first.stdout == second.stdout == "0.125 0.25 inf\n"
-        assert first.stderr == "compiling (first run only) ...\n"
+        assert first.stderr == "compiling what this command needs (once) ...\n"
         assert second.stderr == ""
 
     def test_it_works_where_compiled_code_can_not_be_kept(self, tmp_path: Path) -> None:

@@ -238,8 +238,13 @@ def test_what_does_not_fit(changes: dict[str, Any], expected: list[str]) -> None
         ({"islands": 0}, "islands: found 0: must be a count of at least 1, or a list of them, one an island"),
         ({"islands": []}, "islands: found an empty list: must be a count of at least 1"),
         ({"islands": [8, 0]}, "islands: found a list of 2: entry 1 is 0, each must be a count of at least 1"),
-        ({"islands": [8, 1.5]}, "islands: found a list of 2: 1.5 is not a whole number"),
+        ({"islands": [8, 1.5]}, "islands: found a list of 2: entry 1 is 1.5, each must be a whole number"),
         ({"islands": "8x8"}, "islands: found '8x8': must be a whole number"),
+        (
+            {"islands": ["8 8 4"]},
+            "islands: found a list of 1: entry 0 is '8 8 4', each must be a whole number; with commas between: "
+            "[8, 8, 4]",
+        ),
         ({"gpus_per_island": 0}, "gpus_per_island: found 0: must be at least 1"),
         ({"world_size": 1e300}, "world_size: 1e+300 is out of range: at most 2^62"),
         ({"scale_up.efficiency": 1.2}, "scale_up.efficiency: found 1.2: must be at most 1"),

@@ -40,6 +40,18 @@ def as_numbers(texts: Sequence[str]) -> tuple[list[float], str] | None:
     return None
 
 
+def meaning(value: object) -> object:
+    """What a value of a key says, however it is spelled: equal for '100 Gbit/s' and '12.5 GB/s'."""
+    if not isinstance(value, str):
+        return value
+    for unit, parse in PARSERS:
+        try:
+            return [float(parse(value)), unit]
+        except UnitError:
+            continue
+    return value
+
+
 def _is_number(text: str) -> bool:
     """Whether a text is a number that has a place on an axis."""
     try:

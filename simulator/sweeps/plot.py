@@ -36,8 +36,10 @@ NAME_CHARACTERS = 40
 
 
 def plot_sweep(rows: Sequence[Row], stem: Path, *, x: str | None = None, y: str = "communication_s") -> None:
-    """Write `<stem>.png` and `<stem>.svg`. Raises UserError for a key or a metric that no row has."""
+    """Write `<stem>.png` and `<stem>.svg`. Raises UserError for a key or a metric that no answered row has."""
     shown = [row for row in rows if not row.get(ERROR)]
+    if not shown:
+        raise UserError("sweep: no point has an answer, there is nothing to draw")
     with house_style():
         save(sweep_picture(shown, x or most_varied(shown, varied_keys(shown)), y), stem)
 

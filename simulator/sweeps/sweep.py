@@ -17,6 +17,7 @@ from simulator.experiment.inputs import file_digest, named_files
 from simulator.experiment.spec import Engine
 from simulator.sharding.execution import Execution
 from simulator.sharding.registry import PolicyEntry
+from simulator.sweeps.names import meaning
 from simulator.sweeps.point import Point, Refused, digest, one_line
 from simulator.sweeps.policy import edited_entry
 from simulator.sweeps.share import share_parts
@@ -98,12 +99,15 @@ class _Maker:
         self._made: dict[str, Any] = {}
 
     def all(self) -> Iterator[Point | Refused]:
-        """Each point once, in the order of the file; a key counts only where it concerns the policy."""
+        """Each point once, in the order of the file; a key counts only where it concerns the policy.
+
+        A value that is spelled in two ways is the same.
+        """
         met = set()
         for values in self.spec.vary.combinations():
             for entry in self.spec.policies:
                 own = {key: value for key, value in values.items() if concerns(key, entry)}
-                identity = digest([entry.label, own])
+                identity = digest([entry.label, {key: meaning(value) for key, value in own.items()}])
                 if identity not in met:
                     met.add(identity)
                     yield self._point(own, entry)

@@ -196,6 +196,34 @@ def test_refusals(file, tmp_path):
     assert_refused(shardsim("sweep", file, "--dask", "nowhere", "--workers", 2), "not both")
 
 
+class TestNothingComputed:
+    """A sweep whose every point failed has a folder that says why, and a status that says so to scripts."""
+
+    @pytest.fixture
+    def failed(self, tmp_path):
+        path = tmp_path / "failed.yaml"
+        path.write_text(SWEEP.partition("vary:")[0] + "vary: {topology.gpu.hbm_capacity: [1 B, 2 B]}\n")
+        return shardsim("sweep", path, "--out", tmp_path / "out", "--workers", 1), tmp_path / "out"
+
+    def test_its_status_is_1_and_its_page_is_there(self, failed):
+        result, out = failed
+        assert result.returncode == 1
+        assert result.stderr.endswith(f"{out}: every point failed\n")
+        assert "4 points, 4 failed" in result.stdout
+        assert (out / "report.html").exists()
+
+    def test_there_is_nothing_to_draw(self, failed, tmp_path):
+        result = shardsim("sweep-plot", failed[1], "--out", tmp_path / "p.png")
+        assert_refused(result, "sweep: no point has an answer, there is nothing to draw")
+
+
+def test_a_picture_by_the_folder_and_by_the_csv_is_the_same(finished, tmp_path):
+    out = finished[0]
+    for name, source in (("a", out), ("b", out / "sweep.csv")):
+        assert shardsim("sweep-plot", source, "--out", tmp_path / f"{name}.png").returncode == 0
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
 class TestFrontier:
     PRICES = """
     unit: USD

@@ -137,7 +137,7 @@ def test_a_kill_after_the_sweep_changed_loses_no_row(tmp_path, path, at_most):
     assert counting.computed == []
 
 
-def test_points_that_are_equal_are_computed_once(tmp_path, path):
+def test_one_value_spelled_in_two_ways_is_one_point(tmp_path, path):
     counting = Counting()
     rows = collect(
         small_sweep(tmp_path, vary={NIC: ["100 Gbit/s", "12.5 GB/s"]}, policies=["row_wise"]),
@@ -145,7 +145,20 @@ def test_points_that_are_equal_are_computed_once(tmp_path, path):
         workers=counting,
     )
     assert len(counting.computed) == 1
-    assert [row[NIC] for row in rows] == ["100 Gbit/s", "12.5 GB/s"]
+    assert [row[NIC] for row in rows] == ["100 Gbit/s"]
+
+
+def test_points_that_are_equal_are_computed_once(tmp_path, path):
+    """An option at its default and left out is one point to compute, and two rows of the sweep."""
+    counting = Counting()
+    policies = [{"name": "row_wise", "dedup": "rank"}]
+    rows = collect(
+        small_sweep(tmp_path, vary={"execution.dedup": ["none", "rank"]}, policies=policies),
+        path,
+        workers=counting,
+    )
+    assert len(counting.computed) == 1
+    assert [row["execution.dedup"] for row in rows] == ["none", "rank"]
     assert rows[0]["communication_s"] == rows[1]["communication_s"]
 
 

@@ -12,7 +12,7 @@ PAGE = "report.html"
 def build_report(folder: Path, page: Path | None = None) -> Path:
     """Write `plots/*.png`, `plots/*.svg`, `report.html` and plotly.js into a results folder. The page's path.
 
-    `page` is where the page goes instead; its links to timelines lead into the folder from there only if it is in it.
+    `page` is where the page goes instead; its links to timelines lead into the folder from there.
     The same files give the same bytes. Raises UserError when one is missing or the folder cannot be written.
     """
     from simulator.report.page.render import write_page
@@ -27,7 +27,7 @@ def build_report(folder: Path, page: Path | None = None) -> Path:
             for plot in plots_of(results):
                 save(plot.draw(results), folder / PLOTS / plot.name)
         path = page or folder / PAGE
-        write_page(run_page(results, folder / PLOTS), path)
+        write_page(run_page(results, folder / PLOTS, path.parent), path)
     except OSError as error:
         raise UserError(f"{folder}: the report cannot be written: {error.strerror}") from error
     return path

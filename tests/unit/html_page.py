@@ -17,7 +17,7 @@ class Page(HTMLParser):
         self.views: list[list[dict]] = []  # of each interactive picture
         self.scripts: list[str] = []  # that run
         self.tables: list[tuple[str, list[list[str]]]] = []  # captions and values
-        self.feed(text)
+        self.feed(text.replace("<wbr>", ""))  # where a line may break is not to be read
         self.close()
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:

@@ -63,6 +63,9 @@ TABLES = """
   const choice = document.querySelector("#timeline select");
   const rows = () => document.querySelector("#timeline .interactive").data.length;
   found.choices = [...choice.options].map((option) => option.textContent);
+  choice.selectedIndex = 0;
+  choice.dispatchEvent(new Event("change"));
+  await pause();
   const before = rows();
   choice.selectedIndex = 3;
   choice.dispatchEvent(new Event("change"));

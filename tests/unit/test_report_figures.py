@@ -1,6 +1,8 @@
 """What plotly.js is given equals the CSV files: numbers of the interactive pictures, read without a browser."""
 
+from itertools import pairwise
 from pathlib import Path
+from urllib.parse import unquote
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from simulator.report.build import build_report
 from simulator.report.folder import Results, read_results
 from simulator.report.plots import latency, links, made_of, matrix, memory, popularity, timeline, traffic
 from simulator.report.plots.catalogue import PLOTS, plots_of
-from simulator.report.plots.style import SYNC_COLOURS, TIER_COLOURS
+from simulator.report.plots.style import SYNC_COLOURS, TIER_COLOURS, house_style
 
 POLICIES = ("row_wise", "table_wise", "flexshard")
 SIX_DIGITS = 1e-5
@@ -205,3 +207,49 @@ def test_every_figure_is_plain_data_of_moderate_size(results: Results, plot) -> 
     for view in plot.views(results):
         assert set(view.figure) == {"data", "layout"}
         assert view.figure["layout"]["height"] < 2000
+
+
+class TestWhereTheListBegins:
+    """The view that is shown first is the one that the sentence names."""
+
+    @staticmethod
+    def begun(folder: Path, name: str) -> str:
+        page = Page(build_report(folder).read_text(encoding="utf-8"))
+        at = [attributes["id"] for attributes in page.all("figure")].index(name)
+        labels = [view["label"] for view in page.views[at]]
+        chosen = ["selected" in attributes for attributes in page.all("option")]
+        before = sum(len(views) for views in page.views[:at] if len(views) > 1)
+        return labels[chosen[before : before + len(labels)].index(True)]
+
+    def test_links_begin_with_the_kind_of_the_busiest(self, tmp_path: Path) -> None:
+        folder = write_folder(tmp_path, policies=POLICIES)
+        assert "nic/" in links.PLOT.finding(read_results(folder))
+        assert self.begun(folder, "links") == "NIC ports"
+
+    def test_ranks_begin_with_the_policy_that_is_named_first(self, tmp_path: Path) -> None:
+        folder = write_folder(tmp_path, policies=("table_wise", "flexshard", "row_wise"))
+        for plot in (timeline.PLOT, matrix.PLOT):
+            begun = self.begun(folder, plot.name)
+            assert plot.finding(read_results(folder)).startswith(f"Under {begun} ")
+
+
+def test_a_page_elsewhere_links_to_the_timelines_where_they_are(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "a run", policies=("row_wise",))
+    other = tmp_path / "pages"
+    other.mkdir()
+    for page in (build_report(folder), build_report(folder, other / "page.html")):
+        text = Page(page.read_text(encoding="utf-8"))
+        (address,) = [each["href"] for each in text.all("a") if "trace_" in str(each["href"])]
+        assert (page.parent / unquote(str(address))).resolve() == folder / "trace_row_wise.json"
+
+
+def test_a_long_legend_leaves_the_timelines_labels_apart(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, policies=("row_wise", *(f"flexshard {place}" for place in range(6))))
+    with (folder / "timeline_row_wise.csv").open("a") as file:
+        file.writelines(f"0,0,slowest,compute,compute,dense {place},0,0,0.05\n" for place in range(30))
+    with house_style():
+        figure = timeline.draw(read_results(folder))
+        figure.draw_without_rendering()
+    for ax in figure.axes:
+        boxes = sorted((label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0)
+        assert all(lower.y1 < upper.y0 for lower, upper in pairwise(boxes))

@@ -66,6 +66,7 @@ class Picture:
     reading: str
     views: tuple[View, ...] = ()
     choice: str = "policy"  # what the views differ in
+    begin: int = 0  # the view that is shown first, of which the finding speaks
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from simulator.errors import UserError
 from simulator.files import replace_file
 from simulator.report.headline import INTRODUCTION
 from simulator.report.page.content import Page, Picture
+from simulator.report.page.words import flowing
 
 PARTS = Path(__file__).parent
 SCRIPT = "plotly.min.js"
@@ -38,6 +39,7 @@ def html(page: Page) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.filters["flowing"] = flowing
     return environment.get_template("template.html").render(
         page=page,
         introduction=INTRODUCTION,

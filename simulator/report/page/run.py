@@ -1,5 +1,6 @@
 """The page of a run."""
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,12 @@ SUBJECT = "sharding policies compared"
 TRACES = "Up to 64 ranks with every byte count, for ui.perfetto.dev:"
 
 
-def run_page(results: Results, plots: Path) -> Page:
-    """The page of `results`, with the SVG files that lie in the folder `plots`."""
+def run_page(results: Results, plots: Path, place: Path) -> Page:
+    """The page of `results` that will lie in the folder `place`, with the SVG files in the folder `plots`."""
     sections = (
         comparison_section(results),
         Section("Pictures", (Gallery(tuple(picture(plot, results, plots) for plot in OVERVIEW)),)),
-        *(first_iteration_sections(results, plots) if results.has_first_iteration else ()),
+        *(first_iteration_sections(results, plots, place) if results.has_first_iteration else ()),
         notes_section(results),
         details_section(results),
     )
@@ -52,9 +53,11 @@ def notes_section(results: Results) -> Section:
     return Section("What the planners say", (Terms(said),) if said else ())
 
 
-def first_iteration_sections(results: Results, plots: Path) -> tuple[Section, ...]:
+def first_iteration_sections(results: Results, plots: Path, place: Path) -> tuple[Section, ...]:
     """Its timeline, and where its time goes."""
-    traces = tuple((policy, quote(trace_name(policy))) for policy in results.policies)
+    traces = tuple(
+        (policy, quote(relative(results.folder / trace_name(policy), place))) for policy in results.policies
+    )
     return (
         Section(
             "Timeline of the first iteration", (picture(timeline.PLOT, results, plots), Links(TRACES, traces))
@@ -63,16 +66,24 @@ def first_iteration_sections(results: Results, plots: Path) -> tuple[Section, ..
     )
 
 
+def relative(path: Path, place: Path) -> str:
+    """The way to a file from a folder, as an address has it."""
+    return Path(os.path.relpath(path.resolve(), place.resolve())).as_posix()
+
+
 def picture(plot: Plot, results: Results, plots: Path) -> Picture:
     """One plot with its file's content inside."""
+    views = plot.views(results)
+    labels = [view.label for view in views]
     return Picture(
         name=plot.name,
         source=data_uri((plots / f"{plot.name}.svg").read_bytes()),
         question=plot.question,
         finding=plot.finding(results),
         reading=plot.reading,
-        views=plot.views(results),
+        views=views,
         choice=plot.choice,
+        begin=labels.index(plot.subject(results)) if plot.subject and views else 0,
     )
 
 

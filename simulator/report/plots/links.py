@@ -1,6 +1,6 @@
 """Utilisation of every link, sorted from the busiest, by kind of link and policy."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from simulator.report.scales import share_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from pandas import Series
 
 QUESTION = "Which links are busy, and how evenly?"
 KINDS = {
@@ -108,19 +109,30 @@ def profiles_figure(results: Results, kind: str) -> InteractiveFigure:
     }
 
 
-def finding(results: Results) -> str:
-    """The busiest link of all, and under which policy."""
+def busiest(results: Results) -> "Series[Any] | None":
+    """The row of the link that is busiest under any policy; None where no byte travels."""
     links = results.links
     if not len(links) or not links["utilisation"].max() > 0:
+        return None
+    return links.iloc[int(links["utilisation"].to_numpy().argmax())]
+
+
+def finding(results: Results) -> str:
+    """The busiest link of all, and under which policy."""
+    link = busiest(results)
+    if link is None:
         return "No link carries a byte."
-    place = int(links["utilisation"].to_numpy().argmax())
-    resource, policy, utilisation = (
-        links[name].iloc[place] for name in ("resource", "policy", "utilisation")
-    )
     return (
-        f"The busiest link is {resource} under {policy}: busy at its full rate for "
-        f"{share_text(float(utilisation))} of the communication time."
+        f"The busiest link is {link['resource']} under {link['policy']}: busy at its full rate for "
+        f"{share_text(float(link['utilisation']))} of the communication time."
     )
+
+
+def subject(results: Results) -> str:
+    """The kind of the busiest link; without any, the first kind there is."""
+    link, kinds = busiest(results), set(results.links["kind"])
+    kind = next(each for each in KINDS if each in kinds) if link is None else link["kind"]
+    return KINDS[kind][0]
 
 
 PLOT = Plot(
@@ -132,4 +144,5 @@ PLOT = Plot(
     "The height is the share of the communication time that a link needs at its full rate; a still picture's frame "
     "ends at 100 %. A flat profile is even use, a steep one a few hot links.",
     choice="links",
+    subject=subject,
 )

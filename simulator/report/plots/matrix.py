@@ -165,23 +165,35 @@ def matrix_figure(results: Results, cells: FloatArray, ends: tuple[float, float]
 
 def border_lines(place: float, world_size: int) -> list[dict[str, Any]]:
     """Where an island ends, across and upright."""
-    ends, line = (-0.5, world_size - 0.5), {"color": GREY, "width": 0.5}
+    ends, line = (-0.5, world_size - 0.5), {"color": GREY, "width": 1}
     across = {"x0": ends[0], "x1": ends[1], "y0": place, "y1": place}
     upright = {"x0": place, "x1": place, "y0": ends[0], "y1": ends[1]}
     return [{"type": "line", "line": line, **each} for each in (across, upright)]
 
 
-def finding(results: Results) -> str:
-    """How uneven the busiest sender is under each of the two most different policies."""
+def unevenness(results: Results) -> dict[str, float]:
+    """How many times the mean the busiest rank sends, by policy that sends."""
     uneven = {}
     for policy in results.policies:
         sent = embedding_matrix(results, policy).sum(axis=1)
         if sent.sum():
             uneven[policy] = float(sent.max() / sent.mean())
+    return uneven
+
+
+def subject(results: Results) -> str:
+    """The policy under which the busiest rank is nearest to the mean."""
+    uneven = unevenness(results)
+    return min(uneven, key=lambda policy: uneven[policy])
+
+
+def finding(results: Results) -> str:
+    """How uneven the busiest sender is under each of the two most different policies."""
+    uneven = unevenness(results)
     if not uneven:
         return "No embeddings travel between ranks."
     most = max(uneven, key=lambda policy: uneven[policy])
-    least = min(uneven, key=lambda policy: uneven[policy])
+    least = subject(results)
     if most == least:
         return f"Under {most} the busiest rank sends {factor_text(uneven[most])} the mean."
     return (
@@ -196,6 +208,8 @@ PLOT = Plot(
     draw,
     views,
     finding,
-    f"Bytes of the forward embeddings by pair of ranks; lines are island borders; blank pairs send nothing. With more "
-    f"than {MOST_CELLS} ranks, cells are means over blocks of ranks.",
+    f"Bytes of the forward embeddings by pair of ranks; blank pairs send nothing; lines part islands, of up to "
+    f"{MOST_BORDERS + 1}. With more than {MOST_CELLS} ranks ({INTERACTIVE_CELLS} in the interactive figure), cells "
+    "are means over blocks of ranks.",
+    subject=subject,
 )

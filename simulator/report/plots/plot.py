@@ -31,4 +31,7 @@ class Plot:
     finding: Callable[[Results], str]  # the answer in a sentence; also the picture's alternative text
     reading: str  # how to read the picture
     choice: str = "policy"  # what the views differ in
+    subject: Callable[[Results], str] | None = (
+        None  # the label of the view that the finding speaks of; else the first
+    )
     needs_first_iteration: bool = False  # drawn from the timeline or the explanation

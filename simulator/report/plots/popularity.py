@@ -211,6 +211,6 @@ PLOT = Plot(
     draw,
     views,
     finding,
-    "One panel for each way of cutting tables; a dot is a cut, the colour of the curve is the tier of its rows. "
-    "The policy reclaims the rows of a dotted stretch. Without a policy that cuts, the first policy is shown.",
+    "Each way of cutting tables is drawn by itself; the colour of a curve is the tier of its rows, which changes at a "
+    "cut. The policy reclaims the rows of a dotted stretch. Without a policy that cuts, the first policy is shown.",
 )

@@ -21,7 +21,8 @@ QUESTION = "Who does what, and who waits?"
 COMPUTE_COLOURS = ("#B9C0C7", "#98A1AA", "#D3D8DD")
 COMPUTE, WAITING = "compute", "waiting for others"
 ROW_PX, FRAME_PX = 17, 120
-PANEL_IN, FRAME_IN = 0.95, 0.95
+PANEL_IN, FRAME_IN = 0.95, 0.4
+LEGEND_COLUMNS, LEGEND_ROW_IN = 3, 0.18
 NAME_CHARACTERS = 38  # of a policy, beside which rank names stand
 READING = (
     "A colour is a tier, its shades are ids, embeddings and gradients; pale grey is compute, hatched is waiting for "
@@ -124,9 +125,11 @@ def end_of(timeline: "DataFrame") -> tuple[float, Scale]:
 
 def draw(results: Results) -> "Figure":
     """A panel a policy."""
-    figure = new_figure(FRAME_IN + PANEL_IN * len(results.policies))
-    panels = figure.subplots(len(results.policies), 1, squeeze=False)[:, 0]
     colour_of, used = colours(results), set[str]()
+    entries = len(colour_of) + 1  # of the legend, with waiting
+    legend_in = LEGEND_ROW_IN * -(-entries // LEGEND_COLUMNS)
+    figure = new_figure(FRAME_IN + legend_in + PANEL_IN * len(results.policies))
+    panels = figure.subplots(len(results.policies), 1, squeeze=False)[:, 0]
     for ax, policy in zip(panels, results.policies, strict=True):
         timeline = results.timeline(policy)
         draw_lanes(ax, timeline, colour_of)
@@ -166,7 +169,7 @@ def draw_legend(figure: "Figure", colour_of: dict[str, str]) -> None:
     figure.legend(
         handles=handles,
         loc="outside lower left",
-        ncols=3,
+        ncols=LEGEND_COLUMNS,
         handlelength=1.2,
         columnspacing=1.2,
         handletextpad=0.5,
@@ -234,10 +237,14 @@ def island_lines(shown: list[Lane]) -> Iterator[dict[str, Any]]:
             yield {"type": "line", **across, "line": {"color": GREY, "width": 0.5, "dash": "dot"}}
 
 
+def quickest(results: Results) -> str:
+    """The policy whose iteration ends first."""
+    return min(results.policies, key=lambda policy: end_of(results.timeline(policy))[0])
+
+
 def finding(results: Results) -> str:
     """Who moves bytes longest and shortest under the policy whose iteration ends first."""
-    ends_s = {policy: end_of(results.timeline(policy))[0] for policy in results.policies}
-    policy = min(ends_s, key=lambda each: ends_s[each])
+    policy = quickest(results)
     timeline = results.timeline(policy)
     found = extremes(timeline) if len(timeline) else []
     if not found or not found[0][1].moving_s:
@@ -251,4 +258,4 @@ def finding(results: Results) -> str:
     )
 
 
-PLOT = Plot("timeline", QUESTION, draw, views, finding, READING, needs_first_iteration=True)
+PLOT = Plot("timeline", QUESTION, draw, views, finding, READING, subject=quickest, needs_first_iteration=True)

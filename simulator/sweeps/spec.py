@@ -47,7 +47,9 @@ class SweepSpec(StrictModel):
         allowed = list(dict.fromkeys([*labels, *(entry.name for entry in self.policies)]))
         for key in self.vary.keys:
             if key.startswith("policies.") and policy_of(key) not in allowed:
-                findings.append(Finding(("vary",), unknown("policy", policy_of(key), allowed)))
+                findings.append(
+                    Finding(("vary", *self.vary.path_of(key)), unknown("policy", policy_of(key), allowed))
+                )
         if findings:
             refuse(findings)
         return self

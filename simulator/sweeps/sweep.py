@@ -5,13 +5,14 @@ its points, so that none is there twice. A combination that makes no valid input
 when all of a policy are, the sweep is: a key misspelled is told before anything is computed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from simulator.config.load import checked, load_model
+from simulator.config.errors import ConfigError, Finding, Problem
+from simulator.config.load import checked, load_model, refused_in
 from simulator.errors import UserError
 from simulator.experiment.inputs import file_digest, named_files
 from simulator.experiment.spec import Engine
@@ -79,11 +80,30 @@ class Sweep:
         made = tuple(_Maker(self, engine).all())
         check_names(made)
         alive = {point.label for point in made if isinstance(point, Point)}
-        errors = [point.error for point in made if isinstance(point, Refused) and point.label not in alive]
-        if errors:
-            lines = list(dict.fromkeys(errors))[:MOST_TOLD]
-            raise UserError("\n".join(f"{self.source or self.spec.name}: {line}" for line in lines))
+        dead = [point for point in made if isinstance(point, Refused) and point.label not in alive]
+        first: dict[str, Refused] = {}
+        for point in dead:
+            first.setdefault(point.error, point)
+        if first:
+            raise self._refused(list(first.values())[:MOST_TOLD])
         return made
+
+    def _refused(self, points: Sequence[Refused]) -> UserError:
+        """A line for each error, where it is a varied key's with its place in the file."""
+        findings = [Finding(self._path_of(point), point.error) for point in points]
+        if self.source:
+            return refused_in(Path(self.source), findings)
+        return ConfigError(self.spec.name, [Problem(each.path, each.text) for each in findings])
+
+    def _path_of(self, refused: Refused) -> tuple[str | int, ...]:
+        """Of the varied key that alone makes the same error; () when none does."""
+        entry = next(each for each in self.spec.policies if each.label == refused.label)
+        maker = _Maker(self, refused.engine)
+        for key, value in refused.values.items():
+            alone = maker.point({key: value}, entry)
+            if isinstance(alone, Refused) and alone.error == refused.error:
+                return ("vary", *self.spec.vary.path_of(key))
+        return ()
 
 
 def load_sweep(path: Path) -> Sweep:
@@ -110,9 +130,10 @@ class _Maker:
                 identity = digest([entry.label, {key: meaning(value) for key, value in own.items()}])
                 if identity not in met:
                     met.add(identity)
-                    yield self._point(own, entry)
+                    yield self.point(own, entry)
 
-    def _point(self, values: dict[str, Any], entry: PolicyEntry) -> Point | Refused:
+    def point(self, values: dict[str, Any], entry: PolicyEntry) -> Point | Refused:
+        """The point of a combination, or why it makes none."""
         try:
             workload, folder, inputs = self._workload(values)
             return Point(

@@ -19,7 +19,14 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
 
 from simulator.config.errors import Finding, refuse
 from simulator.config.model import StrictModel
@@ -90,11 +97,26 @@ class RandomSpec(StrictModel):
     keys: dict[str, list[Any] | Range] = Field(description="of each key a list to choose from, or a range")
 
 
-def _grid_from_keys(value: Any) -> Any:
-    """A mapping of keys alone is a grid."""
-    if isinstance(value, Mapping) and not set(value) & {"grid", "list", "random"}:
-        return {"grid": value}
-    return value
+def _grid_from_keys(value: Any, handler: ValidatorFunctionWrapHandler) -> "VarySpec":
+    """A mapping of keys alone is a grid; what is wrong with it is told where it stands in the file."""
+    if not isinstance(value, Mapping) or set(value) & {"grid", "list", "random"}:
+        found: VarySpec = handler(value)
+        return found
+    findings = [Finding((key,), text) for key, values in value.items() if (text := grid_problem(key, values))]
+    if findings:
+        refuse(findings)
+    found = handler({"grid": value})
+    found._plain = True
+    return found
+
+
+def grid_problem(key: Any, values: Any) -> str:
+    """What is wrong with a key of a grid or its values; empty if nothing is."""
+    if text := key_problem(str(key)):
+        return text
+    if not isinstance(values, list):
+        return f"found {values!r}, allowed: a list of values"
+    return "" if values else "the list is empty"
 
 
 class VarySpec(StrictModel):
@@ -105,13 +127,14 @@ class VarySpec(StrictModel):
     grid: dict[str, list[Any]] | None = Field(None, description="every combination of these values")
     list_: list[dict[str, Any]] | None = Field(None, alias="list", description="these combinations")
     random: RandomSpec | None = Field(None, description="combinations drawn at random")
+    _plain: bool = PrivateAttr(default=False)  # whether it was a mapping of keys alone
 
     @model_validator(mode="after")
     def _one_way(self) -> "VarySpec":
         ways = [way for way in (self.grid, self.list_, self.random) if way is not None]
         if len(ways) != 1:
             refuse([Finding((), "give one of grid, list and random")])
-        findings = [Finding((), text) for key in self.keys if (text := key_problem(key))]
+        findings = [Finding(self.path_of(key), text) for key in self.keys if (text := key_problem(key))]
         empty = [key for key, values in (self.grid or {}).items() if not values]
         findings += [Finding(("grid", key), "the list is empty") for key in empty]
         if not self.keys and not findings:
@@ -130,6 +153,14 @@ class VarySpec(StrictModel):
         if self.random is not None:
             return tuple(self.random.keys)
         return tuple(dict.fromkeys(key for entry in self.list_ or () for key in entry))
+
+    def path_of(self, key: str) -> tuple[str | int, ...]:
+        """Where a varied key stands in the file, from `vary` on; of a list, in the first combination that has it."""
+        if self.random is not None:
+            return ("random", "keys", key)
+        if self.grid is not None:
+            return (key,) if self._plain else ("grid", key)
+        return ("list", next(place for place, entry in enumerate(self.list_ or ()) if key in entry), key)
 
     @property
     def count(self) -> int:
@@ -150,7 +181,7 @@ class VarySpec(StrictModel):
             yield from self.list_ or ()
 
 
-Vary = Annotated[VarySpec, BeforeValidator(_grid_from_keys)]
+Vary = Annotated[VarySpec, WrapValidator(_grid_from_keys)]
 
 
 def _drawn(spec: RandomSpec, index: int) -> dict[str, Any]:

@@ -205,7 +205,8 @@ class TestRefused:
     def test_when_no_combination_makes_a_point_the_sweep_is_refused(self, tmp_path):
         with pytest.raises(UserError) as error:
             points(tmp_path, vary={"topology.scale_out.nic_bandwith": ["1 GB/s", "2 GB/s"]})
-        assert str(error.value).startswith(f"{tmp_path / 'sweep.yaml'}: ")
+        place = f"{tmp_path / 'sweep.yaml'}:10:3: vary.topology.scale_out.nic_bandwith: "
+        assert str(error.value).startswith(place)
         assert "did you mean" in str(error.value)
 
     def test_a_missing_base_file(self, tmp_path):
@@ -219,12 +220,49 @@ def test_an_error_that_is_no_users_says_its_kind():
     assert one_line(ZeroDivisionError("by zero")) == "ZeroDivisionError: by zero"
 
 
+BAD = {
+    "key": "{workload.batch_per_rank: [8],\n  topology.nic_bandwith: [1 GB/s]}",
+    "unit": "{workload.batch_per_rank: [8],\n  topology.nic_bandwidth: [1 Gbot/s]}",
+    "empty": "{workload.batch_per_rank: [8],\n  topology.nic_bandwidth: []}",
+    "no_list": "{workload.batch_per_rank: [8],\n  topology.nic_bandwidth: 5}",
+    "part": "{workload.batch_per_rank: [8],\n  topologie.nic_bandwidth: [1]}",
+    "policy": "{workload.batch_per_rank: [8],\n  policies.other.memory: [hbm]}",
+}
+
+
+@pytest.mark.parametrize("vary", BAD.values(), ids=BAD)
+def test_what_is_wrong_in_vary_has_its_line_and_the_key_as_the_file_has_it(tmp_path, vary):
+    path = write_sweep(tmp_path, vary=None)
+    path.write_text(path.read_text() + f"vary: {vary}\n")
+    line = len(path.read_text().splitlines())
+    key = vary.split("\n  ")[1].partition(":")[0]
+    with pytest.raises(UserError) as caught:
+        load_sweep(path).points("bound")
+    (said,) = str(caught.value).splitlines()
+    assert said.startswith(f"{path}:{line}:")
+    assert f": vary.{key}: " in said
+
+
+@pytest.mark.parametrize(
+    ("vary", "place"),
+    [
+        ("{grid: {topology.nic: [1]}}", ("grid", "topology.nic")),
+        ("{list: [{seed: 1}, {topology.nic: 1}]}", ("list", 1, "topology.nic")),
+        ("{random: {count: 2, keys: {topology.nic: [1]}}}", ("random", "keys", "topology.nic")),
+    ],
+)
+def test_the_other_ways_to_vary_have_their_places(tmp_path, vary, place):
+    path = write_sweep(tmp_path, vary=None)
+    path.write_text(path.read_text() + f"vary: {vary}\n")
+    assert load_sweep(path).spec.vary.path_of("topology.nic") == place
+
+
 def test_a_policy_without_a_point_is_told_before_anything_is_computed(tmp_path):
     """A misspelled option makes all of its policy's points invalid; those of others must not hide it."""
     with pytest.raises(UserError) as caught:
         small_sweep(tmp_path, vary={"policies.tiers.memry": ["hbm", "baseline"]}).points("bound")
     (line,) = str(caught.value).splitlines()
-    assert line.startswith(f"{tmp_path / 'sweep.yaml'}: ")
+    assert line.startswith(f"{tmp_path / 'sweep.yaml'}:10:3: vary.policies.tiers.memry: ")
     assert "memry" in line
     assert "memory" in line
 

@@ -31,7 +31,8 @@ TRAFFIC = (
         "global_all_to_all_bytes",
         ("global", "all-to-all"),
         "traffic",
-        "Bytes of the all-to-alls that span all islands, all ranks together.",
+        "Bytes of the all-to-alls among ranks of several islands (tier global, and group where groups cross "
+        "islands), all ranks together.",
     ),
     Column(
         "all_to_all_reduction",

@@ -88,7 +88,7 @@ def memory_rule(
     if rule == "hbm":
         limit_bytes = int(hbm_share * topology.hbm_capacity_bytes)
         whole = format_bytes(topology.hbm_capacity_bytes)
-        return MemoryRule(limit_bytes, False, f"{hbm_share:.0%} of a GPU's {whole}")
+        return MemoryRule(limit_bytes, False, f"{100 * hbm_share:g} % of a GPU's {whole}")
     return MemoryRule(row_wise_bytes, True, f"{baseline}, never-touched rows reclaimed")
 
 

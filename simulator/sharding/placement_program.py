@@ -39,7 +39,7 @@ def place_whole(
     gain = 1 - _most_loaded(places, loads) / reached
     return [
         int(spread[place]) for place in places
-    ], f"placed by mixed-integer program, {gain:.1%} below greedy"
+    ], f"placed by mixed-integer program, {100 * gain:.1f} % below greedy"
 
 
 def _most_loaded(places: Sequence[int], loads: FloatArray) -> float:

@@ -153,6 +153,13 @@ def test_two_dimensional_picks_groups_that_fit():
     assert found == [[groups(8, 4)]]
 
 
+@pytest.mark.parametrize(("islands", "size"), [((8, 8, 4), 10), ((8, 8, 4, 4), 8), ((4, 4), 4)])
+def test_two_dimensional_takes_multiples_of_the_largest_island_where_ranks_divide_so(islands, size):
+    topology = cluster(*islands)
+    found = layouts("two_dimensional", [table("t0", lookups=1e6, rows=100)], topology)
+    assert found == [[groups(sum(islands), size)]]
+
+
 def test_two_dimensional_picks_the_groups_predicted_fastest():
     """Many lookups of few rows: copies are cheap, so the smallest groups; few lookups of many: the largest."""
     assert layouts("two_dimensional", [table("t0", lookups=1e6, rows=100)]) == [[groups(8, 2)]]

@@ -130,7 +130,7 @@ def test_the_program_beats_the_busiest_first():
     two = uniform_topology(islands=2, gpus_per_island=1, scale_up_bytes_per_s=1e11, nic_bytes_per_s=1e10)
     places, note = place_whole(items([3, 3, 2, 2, 2]), two, 10, nodes=100)
     assert np.bincount(places, [3, 3, 2, 2, 2]).tolist() == [6, 6]
-    assert "mixed-integer program, 14.3% below greedy" in note
+    assert "mixed-integer program, 14.3 % below greedy" in note
 
 
 def test_the_program_keeps_to_memory():

@@ -1,8 +1,8 @@
 """2D sparse parallel: ranks in groups, each with a copy of all tables, row-wise inside (arXiv 2508.03854).
 
 Groups are consecutive ranks. All-to-alls stay inside them; the copies are brought together across groups
-every `sync_every` iterations. Without `group_size` the groups of whole islands are taken that fit and are
-predicted to be fastest.
+every `sync_every` iterations. Without `group_size` that size is taken which fits and is predicted to be fastest:
+multiples of the largest island, or where none divides the ranks, any size from the largest island on.
 """
 
 from pydantic import Field
@@ -24,7 +24,8 @@ class TwoDimensionalOptions(StrictModel):
     """How many ranks share one copy of the tables."""
 
     group_size: PositiveCount | None = Field(
-        None, description="ranks of a group; default: whole islands, the fastest predicted"
+        None,
+        description="ranks of a group; default: the fastest predicted, whole islands where they are equal",
     )
 
 
@@ -60,7 +61,7 @@ def _plan(statistics: Statistics, topology: Topology, execution: Execution, size
 
 
 def fitting_groups(statistics: Statistics, topology: Topology, execution: Execution) -> list[int]:
-    """Group sizes that make several groups of whole islands and fit; all ranks in one if there is none."""
+    """Sizes of several groups that fit, of whole islands if the ranks divide so; all ranks in one if there is none."""
     island, world_size = max(topology.island_sizes), topology.world_size
     sizes = [size for size in divisors(world_size) if island <= size < world_size]
     whole_islands = [size for size in sizes if size % island == 0] or sizes

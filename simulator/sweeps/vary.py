@@ -115,7 +115,7 @@ def grid_problem(key: Any, values: Any) -> str:
     if text := key_problem(str(key)):
         return text
     if not isinstance(values, list):
-        return f"found {values!r}, allowed: a list of values"
+        return f"found {values!r}, allowed: a list"
     return "" if values else "the list is empty"
 
 

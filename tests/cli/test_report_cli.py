@@ -96,7 +96,7 @@ def test_a_sweep_by_its_folder_and_by_its_csv(sweep: Path, tmp_path: Path) -> No
 def test_the_figure_of_a_sweep_is_chosen(sweep: Path, tmp_path: Path) -> None:
     page = tmp_path / "p.html"
     assert done("report", sweep, "--y", "bound_s", "--out", page) == f"{page}\n"
-    assert "<option>bound</option><option>communication</option>" in page.read_text()
+    assert "<option selected>bound</option><option>communication</option>" in page.read_text()
 
 
 def test_two_runs_are_compared(run: Path, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from simulator.errors import UserError
-from simulator.verbs.arguments import duration_argument, written_file
+from simulator.verbs.arguments import JsonOption, duration_argument, written_file
 
 LatencyName = Literal["communication_s", "communication_without_sync_s", "iteration_s"]
 
@@ -23,10 +23,9 @@ def frontier(
     engine: Annotated[
         Literal["fluid", "bound"] | None, typer.Option(help="whose points; default that of most")
     ] = None,
-    json_file: Annotated[Path | None, written_file("--json", help="write all points to this file")] = None,
+    json_file: JsonOption = None,
     out: Annotated[
-        Path | None,
-        written_file(help="draw it; an SVG is written beside it", metavar="PNG"),
+        Path | None, written_file(help="draw it; an SVG is written beside it", metavar="PNG")
     ] = None,
 ) -> None:
     """Show memory against latency, and the cheapest cluster.

@@ -218,7 +218,9 @@ class TestSweep:
         assert simulator.sweep_file(path).frame["engine"].tolist() == ["bound", "bound", "fluid"]
 
     def test_mistakes_are_told_as_of_a_file(self):
-        with pytest.raises(UserError, match=r"sweep: vary\.batch: the key 'batch' is none that can be varied"):
+        with pytest.raises(
+            UserError, match=r"sweep: vary\.batch: the key 'batch' is none that can be varied"
+        ):
             simulator.sweep(TOPOLOGY, WORKLOAD, POLICIES, {"batch": [1]})
         with pytest.raises(UserError, match="sweep: engine: found 'quick', allowed: 'fluid' or 'bound'"):
             simulator.sweep(TOPOLOGY, WORKLOAD, POLICIES, self.VARY, engine="quick")

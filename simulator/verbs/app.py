@@ -1,6 +1,6 @@
 """The communication of a training cluster under embedding sharding policies, simulated.
 
-Each verb is one call of the Python API. A mistake in the input is told in plain lines, with exit status 2.
+A mistake in the input is told in plain lines, with exit status 2.
 """
 
 import sys

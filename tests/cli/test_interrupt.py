@@ -169,8 +169,6 @@ def test_two_at_once_in_one_folder_is_refused(tmp_path):
     assert (code, printed) == (2, "")
     assert err == f"{tmp_path / 'out'}: another shardsim is writing its results there\n"
     assert first.poll() is None
-    sweep = sweep_of(tmp_path, 1)
-    assert finish(start(*sweep))[2] == err
     first.send_signal(signal.SIGKILL)
     first.communicate()
     assert lines_of(checkpoint) > HEADER
@@ -180,6 +178,18 @@ def test_two_at_once_in_one_folder_is_refused(tmp_path):
     assert again.poll() is None
     again.kill()
     again.communicate()
+
+
+def test_two_sweeps_at_once_in_one_folder_are_refused(tmp_path):
+    words = sweep_of(tmp_path, 1)
+    first = start(*words)
+    wait_until_lines(tmp_path / "out" / "sweep.csv", 2, first)
+    code, printed, err = finish(start(*words))
+    assert (code, printed) == (2, "")
+    assert err == f"{tmp_path / 'out'}: another shardsim is writing its results there\n"
+    assert first.poll() is None
+    first.kill()
+    first.communicate()
 
 
 def test_results_of_other_inputs_are_replaced_and_that_is_said(tmp_path):

@@ -61,7 +61,8 @@ def test_a_policy_that_never_changes_says_so() -> None:
     [
         (
             [],
-            "workload tiny: no table has a `drift` above 0, or `planning`, so a plan never grows old; give one of them, or --drift\n",
+            "workload tiny: no table has a `drift` above 0, or `planning`, so a plan never grows old; give one of "
+            "them, or --drift\n",
         ),
         (
             ["--drift", 0],

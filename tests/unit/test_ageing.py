@@ -78,7 +78,9 @@ class TestProgress:
 
 class TestRefused:
     def test_a_workload_that_stays(self) -> None:
-        with pytest.raises(UserError, match=r"^workload changing: no table has a `drift` above 0, or `planning`"):
+        with pytest.raises(
+            UserError, match=r"^workload changing: no table has a `drift` above 0, or `planning`"
+        ):
             ageing(workload(STILL), over=100)
 
     def test_two_changes_at_once(self) -> None:

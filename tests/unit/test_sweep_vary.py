@@ -94,7 +94,10 @@ def test_another_seed_draws_others():
         ({"random": {"count": 1, "keys": {NIC: {"from": "1 GB/s", "to": "9 Gbit/s"}}}}, "another unit"),
         ({"random": {"count": 1, "keys": {BATCH: {"from": 0, "to": 2, "scale": "log"}}}}, "no logarithm"),
         ({"random": {"count": 1, "keys": {BATCH: {"from": "fast", "to": "slow"}}}}, "must be numbers"),
-        ({BATCH: list(range(1001)), "seed": list(range(1001))}, "1,002,001 combinations, at most 200,000 are allowed"),
+        (
+            {BATCH: list(range(1001)), "seed": list(range(1001))},
+            "1,002,001 combinations, at most 200,000 are allowed",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_its_place(tmp_path, data, words):

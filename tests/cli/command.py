@@ -1,11 +1,16 @@
-"""The command line in processes of its own, for tests that end it early."""
+"""The command line for tests: in a process of its own, which can be ended early, or in this one."""
 
+import io
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
+
+from simulator.cli import main
 
 ROOT = Path(__file__).parents[2]
 WITHOUT_REPORT = """
@@ -46,6 +51,23 @@ def finished(*arguments: object, report: bool = True) -> str:
     code, printed, err = finish(start(*arguments, report=report))
     assert code == 0, err
     return printed
+
+
+def shardsim(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command line in this process, which saves the seconds that a new one takes to begin."""
+    words, out, err = ["shardsim", *map(str, arguments)], io.StringIO(), io.StringIO()
+    status: object = 0
+    with (
+        patch.object(sys, "argv", words),
+        patch.dict(os.environ, {"COLUMNS": "80"}),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            status = end.code or 0
+    return subprocess.CompletedProcess(words, int(str(status)), out.getvalue(), err.getvalue())
 
 
 def contents(folder: Path) -> dict[str, bytes]:

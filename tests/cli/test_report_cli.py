@@ -1,19 +1,11 @@
 """`shardsim report`: it knows what it is given, says what it wrote, and refuses the rest in a line."""
 
-import io
-import os
 import shutil
-import subprocess
-import sys
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
+from command import ROOT, shardsim
 
-from simulator.cli import main
-
-ROOT = Path(__file__).parents[2]
 EXPERIMENT = f"""
 name: small
 topology: {ROOT / "topologies" / "teaching_2x2.yaml"}
@@ -22,23 +14,6 @@ policies: [row_wise, {{name: flexshard, memory: hbm, label: tiers}}]
 """
 ITERATIONS = "iterations: 2\n"
 VARY = "vary: {topology.scale_out.nic_bandwidth: [10 Gbit/s, 20 Gbit/s]}\n"
-
-
-def shardsim(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The command line in this process."""
-    words, out, err = ["shardsim", *map(str, arguments)], io.StringIO(), io.StringIO()
-    status: object = 0
-    with (
-        patch.object(sys, "argv", words),
-        patch.dict(os.environ, {"COLUMNS": "80"}),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as end:
-            status = end.code or 0
-    return subprocess.CompletedProcess(words, int(str(status)), out.getvalue(), err.getvalue())
 
 
 def done(*arguments: object) -> str:

@@ -1,22 +1,17 @@
 """Sweeps on the command line: what they print, a kill, several workers, refusals, and merging."""
 
-import io
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from unittest.mock import patch
 
 import pytest
+from command import ROOT, members_of, shardsim, wait_for
 
-from simulator.cli import main
 from simulator.sweeps.csv_file import read_rows
 
-ROOT = Path(__file__).parents[2]
 SWEEP = f"""
 name: small
 topology: {ROOT / "topologies" / "teaching_2x2.yaml"}
@@ -31,23 +26,6 @@ ENVIRONMENT = os.environ | {"COLUMNS": "80"}
 
 def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "simulator.cli", *map(str, arguments)]
-
-
-def shardsim(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The command line in this process, which saves the seconds that a new one takes to begin."""
-    words, out, err = ["shardsim", *map(str, arguments)], io.StringIO(), io.StringIO()
-    status: object = 0
-    with (
-        patch.object(sys, "argv", words),
-        patch.dict(os.environ, {"COLUMNS": "80"}),
-        redirect_stdout(out),
-        redirect_stderr(err),
-    ):
-        try:
-            main()
-        except SystemExit as end:
-            status = end.code or 0
-    return subprocess.CompletedProcess(words, int(str(status)), out.getvalue(), err.getvalue())
 
 
 def assert_refused(result: subprocess.CompletedProcess[str], *words: str) -> None:
@@ -132,26 +110,6 @@ def test_ctrl_c_ends_it_with_a_line_and_keeps_what_was_computed(file, finished, 
     assert len(read_rows(out / "sweep.csv")[1]) >= 4
     assert subprocess.run(words, cwd=ROOT, env=ENVIRONMENT, capture_output=True, timeout=120).returncode == 0
     assert contents(out) == contents(finished[0])
-
-
-def wait_for(condition) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def members_of(session: int) -> list[int]:
-    """Processes of a session that are alive."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == session and fields[0] not in ("Z", "X"):
-            found.append(int(stat.parent.name))
-    return found
 
 
 def test_failures_are_told_and_do_not_stop_the_rest(file, tmp_path):

@@ -77,6 +77,7 @@ def experiment_text(path: Path) -> str:
 
 
 def plan_problems(experiment: Experiment) -> Iterator[str]:
+    """What keeps a policy from being planned, a line each."""
     for entry in experiment.policies:
         try:
             plan_policy(experiment, entry)

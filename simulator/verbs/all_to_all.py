@@ -11,7 +11,7 @@ from simulator.verbs.arguments import (
     JsonOption,
     ToleranceOption,
     TopologyArgument,
-    size_argument,
+    quantity_argument,
     written_file,
 )
 
@@ -48,6 +48,7 @@ def all_to_all(
     from simulator.experiment.results import write_json
     from simulator.report.single_collective import all_to_all_text
     from simulator.topology.load import load_topology
+    from simulator.units import parse_bytes
 
     if (matrix is None) == (size is None):
         raise UserError("all-to-all: give either --matrix FILE or --bytes SIZE")
@@ -60,7 +61,7 @@ def all_to_all(
     if matrix is not None:
         result: AllToAllFigures = run_all_to_all(cluster, read_matrix(matrix, cluster.world_size), **how)
     else:
-        bytes_per_rank = size_argument("--bytes", size or "")
+        bytes_per_rank = quantity_argument("--bytes", size or "", parse_bytes)
         result = run_even_all_to_all(cluster, bytes_per_rank, each_flow=flows is not None, **how)
     print(all_to_all_text(result))
     if json_file is not None:

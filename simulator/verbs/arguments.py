@@ -1,7 +1,8 @@
 """Arguments and options that several verbs share, and quantities given as options."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
@@ -10,6 +11,8 @@ from simulator.files import writable
 
 if TYPE_CHECKING:
     from simulator.sharding.registry import PolicyEntry
+
+Quantity = TypeVar("Quantity", int, float)
 
 
 def written_file(*names: str, help: str, metavar: str = "FILE") -> Any:
@@ -50,21 +53,11 @@ def iterations_argument(text: str) -> 'int | Literal["auto"]':
     return found
 
 
-def size_argument(option: str, text: str) -> int:
-    """Bytes from a quantity such as "1 GB". Raises UserError that names the option."""
-    from simulator.units import UnitError, parse_bytes
+def quantity_argument(option: str, text: str, parse: Callable[[str], Quantity]) -> Quantity:
+    """A quantity such as "1 GB" or "5 ms", by a parser of `simulator.units`. Raises UserError that names the option."""
+    from simulator.units import UnitError
 
     try:
-        return parse_bytes(text)
-    except UnitError as error:
-        raise UserError(f"{option}: {error}") from error
-
-
-def duration_argument(option: str, text: str) -> float:
-    """Seconds of a quantity such as "5 ms". Raises UserError that names the option."""
-    from simulator.units import UnitError, parse_duration
-
-    try:
-        return parse_duration(text)
+        return parse(text)
     except UnitError as error:
         raise UserError(f"{option}: {error}") from error

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from simulator.errors import UserError
-from simulator.verbs.arguments import JsonOption, duration_argument, written_file
+from simulator.verbs.arguments import JsonOption, quantity_argument, written_file
 
 LatencyName = Literal["communication_s", "communication_without_sync_s", "iteration_s"]
 
@@ -39,10 +39,11 @@ def frontier(
     from simulator.sweeps.frontier_plot import plot_frontier
     from simulator.sweeps.frontier_text import frontier_text, offers_text
     from simulator.sweeps.prices import load_prices, offers_of, unpriced
+    from simulator.units import parse_duration
 
     if target is not None and prices is None:
         raise UserError("frontier: --target needs --prices")
-    target_s = None if target is None else duration_argument("--target", target)
+    target_s = None if target is None else quantity_argument("--target", target, parse_duration)
     listed = None if prices is None else load_prices(prices)
     settings = settings_of(read_results(results), by=by, engine=engine)
     offers = [] if listed is None else offers_of(settings, listed, prices)

@@ -10,8 +10,8 @@ from simulator.verbs.arguments import (
     ToleranceOption,
     TopologyArgument,
     WorkloadArgument,
-    duration_argument,
     policy_entry,
+    quantity_argument,
 )
 
 PolicyOption = Annotated[
@@ -58,6 +58,7 @@ def replan(
     from simulator import api
     from simulator.experiment.results import write_json
     from simulator.replanning.text import replan_text
+    from simulator.units import parse_duration
 
     result = api.replan(
         topology,
@@ -67,7 +68,7 @@ def replan(
         over=over,
         drift=drift,
         horizon=horizon,
-        pause_s=0.0 if pause is None else duration_argument("--pause", pause),
+        pause_s=0.0 if pause is None else quantity_argument("--pause", pause, parse_duration),
         iterations=iterations,
         seed=seed,
         engine=engine,

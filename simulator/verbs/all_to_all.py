@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from simulator.errors import UserError
+from simulator.units import parse_bytes
 from simulator.verbs.arguments import (
     EngineOption,
     JsonOption,
@@ -48,7 +49,6 @@ def all_to_all(
     from simulator.experiment.results import write_json
     from simulator.report.single_collective import all_to_all_text
     from simulator.topology.load import load_topology
-    from simulator.units import parse_bytes
 
     if (matrix is None) == (size is None):
         raise UserError("all-to-all: give either --matrix FILE or --bytes SIZE")

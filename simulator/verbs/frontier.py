@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from simulator.errors import UserError
+from simulator.units import parse_duration
 from simulator.verbs.arguments import JsonOption, quantity_argument, written_file
 
 LatencyName = Literal["communication_s", "communication_without_sync_s", "iteration_s"]
@@ -39,7 +40,6 @@ def frontier(
     from simulator.sweeps.frontier_plot import plot_frontier
     from simulator.sweeps.frontier_text import frontier_text, offers_text
     from simulator.sweeps.prices import load_prices, offers_of, unpriced
-    from simulator.units import parse_duration
 
     if target is not None and prices is None:
         raise UserError("frontier: --target needs --prices")

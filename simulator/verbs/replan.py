@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from simulator.units import parse_duration
 from simulator.verbs.arguments import (
     EngineOption,
     JsonOption,
@@ -58,7 +59,6 @@ def replan(
     from simulator import api
     from simulator.experiment.results import write_json
     from simulator.replanning.text import replan_text
-    from simulator.units import parse_duration
 
     result = api.replan(
         topology,
